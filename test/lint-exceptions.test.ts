@@ -36,7 +36,7 @@ const COMPLEX: Record<string, number> = {
   'src/login/flow/challenge.ts describeChallenge': 20,
   'src/login/flow/decide.ts decideFill': 17,
   'src/login/open-site.ts goTo': 19,
-  'src/platform/contract/validation.ts describeConstraint': 19,
+  'src/platform/contract/validation.ts describeConstraint': 17,
   'src/video/references/resolve.ts resolveReferences': 20,
   'test/agents/api/events/reconnect.test.ts connect': 19,
   'test/agents/api/fuzz/values.ts makeValid': 19,

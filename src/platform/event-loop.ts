@@ -4,6 +4,11 @@ import type { Logger } from './log.ts';
 /** ms from which a block is reported */
 const BLOCK_MS = 200;
 const CHECK_MS = 100;
+/** The same while nothing has run for a while. */
+const IDLE_CHECK_MS = 500;
+const QUIET_CHECKS = 10;
+/** Share of the time that the loop of an idle process is busy, at most. */
+const QUIET_SHARE = 0.05;
 /** Works that one log line names. */
 const MAX_NAMES = 5;
 
@@ -11,6 +16,8 @@ const MAX_NAMES = 5;
 type Work = { kind: string; name: string; begunAt: number; endedAt?: number };
 
 const running = new Set<Work>();
+/** called when work begins; undefined: nobody watches, so work that has ended is not kept */
+let onWork: (() => void) | undefined;
 
 /** Counts what `watchEventLoop` reports, by the kind of work that ran. One for the process. */
 export const eventLoopBlocks = new Counter({
@@ -24,8 +31,10 @@ export const eventLoopBlocks = new Counter({
 export function beginWork(kind: string, name = kind): () => void {
   const work: Work = { kind, name, begunAt: performance.now() };
   running.add(work);
+  onWork?.();
   return () => {
     work.endedAt ??= performance.now();
+    if (onWork === undefined) running.delete(work);
   };
 }
 
@@ -52,21 +61,75 @@ function forgetEnded(): void {
 
 /** Logs and counts blocks of the event loop of more than 200 ms, with the route or tool that ran. */
 export function watchEventLoop(log: Logger): { close(): void } {
-  let last = performance.now();
-  const timer = setInterval(() => {
+  const watch = new EventLoopWatch(log);
+  onWork = () => watch.hurry();
+  return {
+    close() {
+      onWork = undefined;
+      watch.close();
+      forgetEnded();
+    },
+  };
+}
+
+/** Looks ten times a second while there is work, and twice a second while there is none, which an idle process feels. */
+class EventLoopWatch {
+  readonly #log: Logger;
+  #periodMs = CHECK_MS;
+  #quietChecks = 0;
+  #last = performance.now();
+  #usage = performance.eventLoopUtilization();
+  #timer: NodeJS.Timeout;
+
+  constructor(log: Logger) {
+    this.#log = log;
+    this.#timer = this.#startTimer(CHECK_MS);
+  }
+
+  /** Work begins: from now on it looks often. */
+  hurry(): void {
+    if (this.#periodMs !== CHECK_MS) this.#timer = this.#startTimer(CHECK_MS);
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  #startTimer(periodMs: number): NodeJS.Timeout {
+    clearInterval(this.#timer);
+    this.#periodMs = periodMs;
+    this.#quietChecks = 0;
+    this.#last = performance.now();
+    return setInterval(() => this.#check(), periodMs).unref();
+  }
+
+  #check(): void {
     const now = performance.now();
-    const blockedMs = Math.round(now - last - CHECK_MS);
-    if (blockedMs > BLOCK_MS) {
-      const suspects = findSuspects(last);
-      const kinds = new Set(suspects.map(({ kind }) => kind));
-      const [only = 'unknown'] = kinds;
-      eventLoopBlocks.inc({ work: kinds.size > 1 ? 'several' : only });
-      const work = [...new Set(suspects.map(({ name }) => name))].slice(0, MAX_NAMES);
-      log.warn({ blockedMs, work }, 'the event loop was blocked');
-    }
+    const blockedMs = Math.round(now - this.#last - this.#periodMs);
+    if (blockedMs > BLOCK_MS) this.#report(blockedMs);
     forgetEnded();
-    last = now;
-  }, CHECK_MS);
-  timer.unref();
-  return { close: () => clearInterval(timer) };
+    this.#last = now;
+    if (this.#isQuiet()) this.#quietChecks += 1;
+    else if (this.#periodMs === CHECK_MS) this.#quietChecks = 0;
+    else this.hurry();
+    if (this.#quietChecks >= QUIET_CHECKS && this.#periodMs === CHECK_MS) {
+      this.#timer = this.#startTimer(IDLE_CHECK_MS);
+    }
+  }
+
+  #isQuiet(): boolean {
+    const before = this.#usage;
+    this.#usage = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(this.#usage, before);
+    return running.size === 0 && utilization < QUIET_SHARE;
+  }
+
+  #report(blockedMs: number): void {
+    const suspects = findSuspects(this.#last);
+    const kinds = new Set(suspects.map(({ kind }) => kind));
+    const [only = 'unknown'] = kinds;
+    eventLoopBlocks.inc({ work: kinds.size > 1 ? 'several' : only });
+    const work = [...new Set(suspects.map(({ name }) => name))].slice(0, MAX_NAMES);
+    this.#log.warn({ blockedMs, work }, 'the event loop was blocked');
+  }
 }

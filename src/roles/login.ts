@@ -87,5 +87,8 @@ function readPem(name: 'certFile' | 'keyFile', path: string): string {
 export async function startLogin(context: RoleContext<SharedBackends>): Promise<Started> {
   const ports = await openLoginPorts(context, { registry: openRegistry(), warm: true });
   await receiveMail(context, ports);
-  return serve(context, 'login', buildLogin(ports, readServerOptions(context)));
+  const started = await serve(context, 'login', buildLogin(ports, readServerOptions(context)));
+  // The code that drives browsers is large. It is loaded once the role listens.
+  ports.fleet.keepWarm();
+  return started;
 }

@@ -153,4 +153,15 @@ it('providers are added with a key from the environment, listed, tested and dele
   expect(await run('models')).toContain('mine/a');
   expect(await run(`providers delete ${id}`)).toBe(`Deleted ${id}\n`);
   expect(await run('providers list')).toBe('None\n');
+
+  const account = JSON.stringify({ type: 'service_account', token_uri: 'http://169.254.169.254/' });
+  const vertex = ['--preset', 'vertex', '--google-project', 'acme-1', '--no-probe'];
+  const refused = await server.capstan(['providers', 'add', 'vertex', ...vertex], { input: account });
+  expect(refused.err).toContain('body.google.credentials.token_uri');
+  const keys = { AWS_ACCESS_KEY_ID: 'AKIAACMEACMEACMEACME', AWS_SECRET_ACCESS_KEY: 'aws-secret' };
+  const bedrock = ['--preset', 'bedrock', '--url', 'https://1.1.1.1', '--aws-region', 'eu-west-1', '--no-probe'];
+  const signed = await server.capstan(['providers', 'add', 'bedrock', ...bedrock], { env: keys });
+  expect(signed).toMatchObject({ code: 0, err: '', out: expect.stringContaining('eu-west-1') });
+  expect(signed.out).not.toContain('aws-secret');
+  await run(`providers delete ${idIn(signed.out, 'prv')}`);
 });

@@ -22,3 +22,14 @@ test('a block is logged with the work that ran, and counted by its kind', async 
   await expect.poll(() => countBlocks('tool')).toBeGreaterThan(0);
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({ msg: 'the event loop was blocked', work: ['tool slow'] });
 });
+
+test('work that ended before anyone watched is neither kept nor blamed', async () => {
+  const lines: string[] = [];
+  const log = openLog({ level: 'info', pretty: false, destination: { write: (line) => void lines.push(line) } });
+  beginWork('GET /v1/ended')();
+  const watch = watchEventLoop(log);
+  onTestFinished(() => watch.close());
+  block(600);
+  await expect.poll(() => countBlocks('unknown')).toBeGreaterThan(0);
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ msg: 'the event loop was blocked', work: [] });
+});

@@ -46,6 +46,21 @@ describe('templates, assets and pages', () => {
     return answer.body.data;
   };
 
+  type Page = { data: { id: string }[]; pagination: { has_more: boolean; next_cursor: string | null } };
+  const readByCursor = async (path: string, limit = 1, key?: string): Promise<string[]> => {
+    const options = key === undefined ? {} : { key };
+    const seen: string[] = [];
+    for (let cursor = ''; ;) {
+      const { status, body } = await video.call<Page>('GET', `${path}limit=${limit}${cursor}`, options);
+      expect([status, body.pagination.has_more]).toEqual([200, body.pagination.next_cursor !== null]);
+      expect(Object.keys(body.pagination).includes('offset')).toBe(cursor === '');
+      seen.push(...body.data.map(({ id }) => id));
+      if (body.pagination.next_cursor === null) return seen;
+      cursor = `&cursor=${body.pagination.next_cursor}`;
+      expect((await video.call('GET', `${path}offset=0${cursor}`, options)).status).toBe(400);
+    }
+  };
+
   it('shows featured templates, by words of title and description in any case, and no others', async () => {
     const key = await video.makeKey('default', ['admin', 'templates:read']);
     const apply = (body: Record<string, unknown>) => video.call('POST', '/api/templates', { key, body });
@@ -69,7 +84,7 @@ describe('templates, assets and pages', () => {
     const page = await video.call('GET', '/api/templates?limit=1&offset=0');
     expect(page.body).toEqual({
       data: [{ id: 'dawn', title: 'A harbour', description: 'Slow, 50% wide', kind: 'video', model_name: SCRIPTED }],
-      pagination: { offset: 0, limit: 1, has_more: true },
+      pagination: { offset: 0, limit: 1, has_more: true, next_cursor: expect.any(String) as string },
     });
     expect((await video.call('GET', '/api/templates/dawn')).body).toMatchObject({ data: { title: 'A harbour' } });
     for (const id of ['hidden', 'none']) {
@@ -160,6 +175,7 @@ describe('templates, assets and pages', () => {
     const whole = await db.query<{ id: string }>(
       `SELECT id FROM video_assets WHERE search_text LIKE '%heron%' ORDER BY at DESC, id DESC`,
     );
+    expect(await readByCursor('/api/assets/search?q=heron&', 20, key)).toEqual(whole.rows.map(({ id }) => id));
     const paged: string[] = [];
     for (let offset = 0, more = true; more; offset += 20) {
       const page = await video.call<{ data: Asset[]; pagination: { has_more: boolean } }>(
@@ -233,5 +249,23 @@ describe('templates, assets and pages', () => {
     expect(left).toBeLessThanOrEqual(3600);
     url.searchParams.set('expires', String(Number(url.searchParams.get('expires')) + 1));
     expect((await fetch(url)).status).toBe(403);
+  });
+
+  it('gives every list by cursor as it does by offset', async () => {
+    const key = await video.makeKey('default', ['admin', 'templates:read']);
+    const template = { title: 'By cursor', description: null, kind: 'video', modelName: SCRIPTED, featured: true };
+    for (let index = 0; index < 3; index += 1) await video.call('POST', '/api/templates', { key, body: template });
+    for (let index = 0; index < 3; index += 1) await make(`a cursor number ${index}`);
+    for (const path of [
+      '/api/templates?q=cursor&',
+      '/api/models?',
+      '/api/generations?status=completed&',
+      '/api/assets/search?q=cursor&source=history&',
+    ]) {
+      const all = (await video.call<Page>('GET', path)).body.data.map(({ id }) => id);
+      expect([path, ...(await readByCursor(path))]).toEqual([path, ...all]);
+      expect(all.length).toBeGreaterThanOrEqual(path.startsWith('/api/models') ? 1 : 3);
+      expect((await video.call('GET', `${path}cursor=WyJ4Il0`)).status).toBe(400);
+    }
   });
 });

@@ -92,7 +92,7 @@ describe('submitting', () => {
 
   it('returns abilities and price of a model', async () => {
     const { body } = await video.call<{ data: { id: string }[]; pagination: unknown }>('GET', '/api/models');
-    expect(body.pagination).toEqual({ offset: 0, limit: 100, has_more: false });
+    expect(body.pagination).toEqual({ offset: 0, limit: 100, has_more: false, next_cursor: null });
     const past = await video.call('GET', '/api/models?limit=1&offset=100');
     expect(past.body).toMatchObject({ data: [], pagination: { offset: 100, limit: 1, has_more: false } });
     expect(body.data.find(({ id }) => id === SCRIPTED)).toEqual({

@@ -3,7 +3,7 @@ import { AUTOMATION_COMMANDS } from './automation-commands.ts';
 import { BUDGET_COMMANDS } from './budgets.ts';
 import { addRestCommand } from './command.ts';
 import type { RestCommand, RestOption } from './command.ts';
-import { PROVIDER_COMMANDS } from './providers.ts';
+import { PROVIDER_COMMANDS, UPSTREAM_COMMANDS } from './providers.ts';
 import { WEBHOOK_COMMANDS } from './webhooks.ts';
 
 const LIMIT: RestOption = { flags: '--limit <n>', about: 'how many at most', to: 'query', field: 'limit' };
@@ -262,6 +262,7 @@ const GROUPS: readonly { name: string; about: string; commands: readonly RestCom
   { name: 'subjects', about: 'all that is kept about a subject', commands: SUBJECT_COMMANDS },
   { name: 'sandboxes', about: 'where commands of sessions run', commands: SANDBOX_COMMANDS },
   { name: 'providers', about: 'own keys of model providers', commands: PROVIDER_COMMANDS },
+  { name: 'upstreams', about: 'where model calls go', commands: UPSTREAM_COMMANDS },
   { name: 'videos', about: 'generated videos', commands: VIDEO_COMMANDS },
   { name: 'budgets', about: 'limits on what models cost', commands: BUDGET_COMMANDS },
   { name: 'webhooks', about: 'endpoints that are told of events', commands: WEBHOOK_COMMANDS },

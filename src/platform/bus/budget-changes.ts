@@ -3,7 +3,10 @@ import type { Bus, Subscription } from './bus.ts';
 
 const budgetsChanged = buildChange<{ organizationId: string }>('capstan.budgets');
 
-/** Tells every replica that the budgets of an organization have changed. */
+/**
+ * Tells every replica that the budgets of an organization have changed, or that a call of it needs what their leases do not
+ * use: they give it back.
+ */
 export function sendBudgetsChanged(bus: Bus, organizationId: string): void {
   budgetsChanged.send(bus, { organizationId });
 }

@@ -111,12 +111,6 @@ export function queryBoolean(fallback: boolean) {
   );
 }
 
-export const Page = z.object({
-  limit: queryInteger({ min: 1, max: 100, default: 50 }),
-  offset: queryInteger({ min: 0, max: Number.MAX_SAFE_INTEGER, default: 0 }),
-});
-export type Page = z.infer<typeof Page>;
-
 /** A place in a list; opaque to callers. */
 export const Cursor = z.string().min(1).max(1000);
 
@@ -168,24 +162,12 @@ export function buildAnyList<T>(
   return { ...list, pagination: total === null ? pagination : { ...pagination, offset: page.offset ?? 0, total } };
 }
 
-export const Pagination = z.object({
-  limit: z.int(),
-  offset: z.int(),
-  hasMore: z.boolean(),
-  total: z.int(),
-});
-
-/** The envelope of every offset-paged list. */
+/** The envelope of a list that was read by offset. */
 export type List<T> = {
   object: 'list';
   data: T[];
   pagination: { limit: number; offset: number; hasMore: boolean; total: number };
 };
-
-export function buildList<T>(data: T[], page: Page, total: number): List<T> {
-  const { limit, offset } = page;
-  return { object: 'list', data, pagination: { limit, offset, hasMore: offset + data.length < total, total } };
-}
 
 export function deletedBody<K extends string>(object: K) {
   return z.object({ object: z.literal(object), id: z.string(), deleted: z.literal(true) });

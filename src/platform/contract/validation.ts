@@ -29,6 +29,15 @@ function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
   return at === undefined && path.length > 0;
 }
 
+/** `words`: for a bound that is allowed itself, and for one that is not. */
+function describeBound(
+  { origin, inclusive = true }: { origin: string; inclusive?: boolean | undefined },
+  bound: number | bigint,
+  words: readonly [string, string],
+): string {
+  return `must be ${inclusive ? words[0] : words[1]} ${bound}${UNITS[origin] ?? ''}`;
+}
+
 function describeConstraint(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -36,9 +45,9 @@ function describeConstraint(issue: z.core.$ZodIssue): string {
         ? 'is required'
         : `must be of type ${TYPES[issue.expected] ?? issue.expected}`;
     case 'too_big':
-      return `must be at most ${issue.maximum}${UNITS[issue.origin] ?? ''}`;
+      return describeBound(issue, issue.maximum, ['at most', 'less than']);
     case 'too_small':
-      return `must be at least ${issue.minimum}${UNITS[issue.origin] ?? ''}`;
+      return describeBound(issue, issue.minimum, ['at least', 'more than']);
     case 'invalid_value':
       return `must be one of ${issue.values.map((value) => JSON.stringify(value)).join(', ')}`;
     case 'invalid_union':

@@ -23,6 +23,8 @@ export type Db = Queryable & {
   transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
   /** Several statements without parameters: migrations. The rows of all of them, in order. */
   exec<R extends Row = Row>(sql: string): Promise<{ rows: R[] }>;
+  /** Grows with each change of the embedded database; absent where other processes write as well. */
+  readonly revision?: () => number;
   ping(): Promise<void>;
   close(): Promise<void>;
   /** The disk below the database; absent where a server looks after its own. */

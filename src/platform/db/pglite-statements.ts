@@ -1,12 +1,18 @@
 import { protocol } from '@electric-sql/pglite';
 import type { PGlite } from '@electric-sql/pglite';
-import { types } from './types.ts';
+import { findFailure, readFields } from './pglite-reply.ts';
+import type { Field } from './pglite-reply.ts';
 
-export type StatementResult = { rows: Record<string, unknown>[]; rowCount: number; command: string };
+/** A statement to run. `isKnown`: the caller has had its columns already. */
+export type Statement = { sql: string; params: readonly unknown[]; isKnown: boolean };
 
-type Field = { name: string; dataTypeID: number };
-type Prepared = { name: string; fields: Field[] };
-type Messages = { name: string; fields?: unknown; text?: string }[];
+/**
+ * What PostgreSQL wrote, as it wrote it: the thread that asked reads the rows. `fields`: the columns, unless they are
+ * known.
+ */
+export type StatementAnswer = { reply: Uint8Array; fields?: Field[] };
+
+type Prepared = { name: string; fields: Field[]; isTold: boolean };
 
 const { serialize } = protocol;
 /** SQLSTATEs of a plan that a change of schema has outdated: it is prepared anew. */
@@ -16,21 +22,20 @@ const MAX_PREPARED = 500;
 
 /**
  * Runs statements that are planned once per connection. `PGlite.query` plans each call anew, which takes ten times as
- * long as running it.
+ * long as running it, and copies each value twice.
  */
-export function openStatements(db: PGlite): (sql: string, params: readonly unknown[]) => Promise<StatementResult> {
+export function openStatements(db: PGlite): (statement: Statement) => Promise<StatementAnswer> {
   const prepared = new Map<string, Prepared>();
   let count = 0;
 
   const prepare = async (sql: string): Promise<Prepared> => {
     const name = `s${(count += 1)}`;
-    const messages = await send(db, [
+    const reply = await send(db, [
       serialize.parse({ name, text: sql }),
       serialize.describe({ type: 'S', name }),
       serialize.sync(),
     ]);
-    const row = messages.find((message) => message.name === 'rowDescription');
-    const statement = { name, fields: (row?.fields ?? []) as Field[] };
+    const statement = { name, fields: readFields(reply), isTold: false };
     prepared.set(sql, statement);
     const [oldest] = prepared;
     if (prepared.size > MAX_PREPARED && oldest !== undefined) {
@@ -40,55 +45,59 @@ export function openStatements(db: PGlite): (sql: string, params: readonly unkno
     return statement;
   };
 
-  const execute = async (statement: Prepared, params: readonly unknown[]): Promise<StatementResult> => {
-    const messages = await send(db, [
+  const execute = async (statement: Prepared, { params, isKnown }: Statement): Promise<StatementAnswer> => {
+    const reply = await send(db, [
       serialize.bind({ statement: statement.name, values: (params as readonly Param[]).map(toText) }),
       serialize.execute({}),
       serialize.sync(),
     ]);
-    const parsers = statement.fields.map(
-      (field) => types.getTypeParser(field.dataTypeID) as unknown as (value: string) => unknown,
-    );
-    const rows: Record<string, unknown>[] = [];
-    let tag = '';
-    for (const message of messages) {
-      if (message.name === 'commandComplete') tag = message.text ?? '';
-      if (message.name !== 'dataRow') continue;
-      const values = message.fields as (string | null)[];
-      rows.push(
-        Object.fromEntries(
-          statement.fields.map((field, index) => {
-            const value = values[index] ?? null;
-            return [field.name, value === null ? null : parsers[index]?.(value)];
-          }),
-        ),
-      );
-    }
-    return { rows, rowCount: Number(/(?<!\d)\d+$/.exec(tag)?.[0] ?? 0), command: tag.split(' ')[0] ?? '' };
+    if (isKnown && statement.isTold) return { reply };
+    statement.isTold = true;
+    return { reply, fields: statement.fields };
   };
 
-  return async (sql, params) => {
+  return async (statement) => {
+    const { sql } = statement;
     const known = prepared.get(sql);
-    if (known === undefined) return execute(await prepare(sql), params);
+    if (known === undefined) return execute(await prepare(sql), statement);
     try {
-      return await execute(known, params);
+      return await execute(known, statement);
     } catch (error) {
       if (!STALE.has((error as { code?: string }).code ?? '')) throw error;
       prepared.delete(sql);
-      return execute(await prepare(sql), params);
+      return execute(await prepare(sql), statement);
     }
   };
 }
 
-/** One exchange. After an error the connection waits for a `sync`, or every later statement would fail. */
-async function send(db: PGlite, parts: readonly Uint8Array[]): Promise<Messages> {
-  try {
-    const { messages } = await db.execProtocol(Buffer.concat(parts), { syncToFs: false });
-    return messages;
-  } catch (error) {
-    await db.execProtocol(serialize.sync(), { throwOnError: false }).catch(() => undefined);
-    throw error;
+/** In memory of its own, since a message to another thread takes all of the memory that a part belongs to. */
+function join(chunks: readonly Uint8Array[]): Uint8Array {
+  const [first] = chunks;
+  if (first !== undefined && chunks.length === 1) return first;
+  const joined = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    joined.set(chunk, at);
+    at += chunk.length;
   }
+  return joined;
+}
+
+async function exchange(db: PGlite, message: Uint8Array): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  // A chunk is a view of the database's memory.
+  await db.execProtocolRawStream(message, { syncToFs: false, onRawData: (chunk) => chunks.push(chunk.slice()) });
+  return join(chunks);
+}
+
+/** One exchange. After an error the connection waits for a `sync`, or every later statement would fail. */
+async function send(db: PGlite, parts: readonly Uint8Array[]): Promise<Uint8Array> {
+  const reply = await exchange(db, Buffer.concat(parts));
+  const failure = findFailure(reply);
+  if (failure === undefined) return reply;
+  await exchange(db, serialize.sync()).catch(() => undefined);
+  const { message, ...fields } = failure;
+  throw Object.assign(new Error(message), fields);
 }
 
 type Param = Date | Uint8Array | string | number | boolean | null | undefined | Param[];

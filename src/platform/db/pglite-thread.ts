@@ -3,6 +3,8 @@ import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
 import { errorText } from '../errors.ts';
+import { readResult } from './pglite-reply.ts';
+import type { Field, StatementResult } from './pglite-reply.ts';
 import { DISK_FULL, DbUnavailableError, StorageFullError } from './db.ts';
 import type {
   WorkerAnswer,
@@ -27,6 +29,8 @@ const CLOSE_MS = 10_000;
 
 /** SQLSTATE of a write while the database is read-only, which it is for want of space alone. */
 const READ_ONLY = '25006';
+/** Columns of statements that are remembered; beyond it all are forgotten, and the next answers name them again. */
+const MAX_KNOWN = 1000;
 
 /** An error as `pg` would throw it: the SQLSTATE in `code`. */
 function rebuild({ message, ...fields }: WorkerFailure): Error {
@@ -62,12 +66,15 @@ export class DatabaseThread {
   readonly #worker: Worker;
   readonly #onLost: ThreadOptions['onLost'];
   readonly #waiting = new Map<number, Waiting>();
+  /** the columns of each statement that was answered */
+  readonly #fields = new Map<string, Field[]>();
   readonly #unsynced = new Map<number, PromiseWithResolvers<void>>();
   readonly #opening = Promise.withResolvers<void>();
   #lastId = 0;
   /** the highest commit number that an answer carried, and the highest that is on the disk */
   #lastCommit = 0;
   #synced = 0;
+  #written = 0;
   #isOpen = false;
   #isClosing = false;
   #gone: DbUnavailableError | undefined;
@@ -87,7 +94,7 @@ export class DatabaseThread {
    * `timeoutMs`; the statement may still take effect. The answer may rest on commits that a loss of power undoes: see
    * `waitDurable`.
    */
-  async run(sql: string, params: readonly unknown[] | undefined, timeoutMs?: number): Promise<WorkerAnswer> {
+  async run(sql: string, params: readonly unknown[] | undefined, timeoutMs?: number): Promise<StatementResult> {
     if (this.#gone) throw this.#gone;
     const id = ++this.#lastId;
     const { promise, resolve, reject } = Promise.withResolvers<WorkerAnswer>();
@@ -99,8 +106,24 @@ export class DatabaseThread {
             this.#waiting.delete(id);
             reject(new DbUnavailableError(`The embedded database gave no answer within ${timeoutMs} ms.`));
           }, timeoutMs);
-    this.#worker.postMessage({ id, sql, params: params?.map(toParam) } satisfies WorkerRequest);
-    return promise.finally(() => clearTimeout(timer));
+    const known = this.#fields.get(sql);
+    const isKnown = known !== undefined;
+    this.#worker.postMessage({ id, sql, params: params?.map(toParam), isKnown } satisfies WorkerRequest);
+    const answer = await promise.finally(() => clearTimeout(timer));
+    return 'rows' in answer ? answer : readResult(answer.reply, this.#learnFields(sql, answer.fields) ?? known ?? []);
+  }
+
+  /** The newest columns of a statement. An answer that came before this one may have changed them. */
+  #learnFields(sql: string, fields: Field[] | undefined): Field[] | undefined {
+    if (fields === undefined) return this.#fields.get(sql);
+    if (this.#fields.size >= MAX_KNOWN) this.#fields.clear();
+    this.#fields.set(sql, fields);
+    return fields;
+  }
+
+  /** Bytes of the WAL that were written until the last answer. */
+  get written(): number {
+    return this.#written;
   }
 
   /** Refuses writes from now on while the storage is below its floor. */
@@ -135,6 +158,7 @@ export class DatabaseThread {
     }
     if ('synced' in reply) return this.#readSynced(reply.synced);
     this.#lastCommit = Math.max(this.#lastCommit, reply.commit);
+    this.#written = reply.written;
     const waiting = this.#waiting.get(reply.id);
     this.#waiting.delete(reply.id);
     if ('error' in reply) waiting?.reject(rebuild(reply.error));

@@ -9,19 +9,31 @@ import { readStorage } from '../storage-floor.ts';
 import type { StorageFloor } from '../storage-floor.ts';
 import { SyncedNodeFS } from './pglite-files.ts';
 import { openStatements } from './pglite-statements.ts';
-import type { StatementResult } from './pglite-statements.ts';
+import type { StatementFailure, StatementResult } from './pglite-reply.ts';
+import type { StatementAnswer } from './pglite-statements.ts';
 import { WalSync } from './wal-sync.ts';
 
 /** A request is answered in the order of arrival: there is one connection. */
-export type WorkerRequest = { id: number; sql: string; params?: readonly unknown[] | undefined };
+export type WorkerRequest = {
+  id: number;
+  sql: string;
+  /** absent: a script */
+  params?: readonly unknown[] | undefined;
+  /** the columns of the statement are known to the asking thread */
+  isKnown: boolean;
+};
 
-export type WorkerAnswer = StatementResult;
+/** A script is answered with its rows. */
+export type WorkerAnswer = StatementAnswer | StatementResult;
 
 export type WorkerReply =
   | { ready: true }
-  /** `commit`: what the answer rests on is on the disk once this number is reported as synced; 0: it is already */
-  | { id: number; commit: number; answer: WorkerAnswer }
-  | { id: number; commit: number; error: WorkerFailure }
+  /**
+   * `commit`: what the answer rests on is on the disk once this number is reported as synced; 0: it is already.
+   * `written`: bytes of the WAL until now; they grow with each commit that changed something.
+   */
+  | { id: number; commit: number; written: number; answer: WorkerAnswer }
+  | { id: number; commit: number; written: number; error: WorkerFailure }
   | { synced: number }
   /** the database cannot go on; the thread ends */
   | { lost: string };
@@ -31,14 +43,8 @@ export type WorkerOptions = { dataDir: string; fsync: boolean; floor: StorageFlo
 /** `guard`: refuse writes from now on while the storage is below its floor. */
 export type WorkerCommand = 'close' | 'guard';
 
-/** What is left of a database error on the way between threads, with the names that `pg` uses. */
-export type WorkerFailure = {
-  message: string;
-  code: string | undefined;
-  detail: string | undefined;
-  constraint: string | undefined;
-  table: string | undefined;
-};
+/** What is left of a database error on the way between threads. */
+export type WorkerFailure = StatementFailure;
 
 /** Without a background process of its own, PostgreSQL removes old WAL only when it is told to. */
 const CHECKPOINT_BYTES = 64 * 1024 * 1024;
@@ -68,7 +74,9 @@ class DatabaseServer {
   readonly #files: SyncedNodeFS;
   readonly #sync: WalSync | undefined;
   #lastFatal: string | undefined;
+  /** bytes of the WAL since the last checkpoint, and since the start */
   #walBytes = 0;
+  #written = 0;
   #isGuarded = false;
   #isReadOnly = false;
   #storageReadAt = -Infinity;
@@ -99,8 +107,9 @@ class DatabaseServer {
       throw new Error(this.#lastFatal ?? errorText(error));
     });
     this.#watchMainLoop(db);
-    // Plans are kept, and those made while a table was still empty would read it whole ever after.
-    await db.exec('SET enable_seqscan = off');
+    // Plans are kept, and those made while a table was still empty would read it whole ever after. Its pages are in memory:
+    // with the default of 4 a list is sorted that an index has in order.
+    await db.exec('SET enable_seqscan = off; SET random_page_cost = 1.1');
     this.#db = db;
     this.#run = openStatements(db);
     this.#post({ ready: true });
@@ -113,7 +122,10 @@ class DatabaseServer {
   async answer(request: WorkerRequest): Promise<void> {
     await this.#applyFloor();
     const reply = await this.#execute(request);
-    this.#post({ ...reply, id: request.id, commit: this.#sync?.pending ?? 0 });
+    const bytes = this.#files.takeWalBytes();
+    this.#walBytes += bytes;
+    this.#written += bytes;
+    this.#post({ ...reply, id: request.id, commit: this.#sync?.pending ?? 0, written: this.#written });
     void this.#sync?.run();
     await this.#checkpointWhenDue();
   }
@@ -123,10 +135,14 @@ class DatabaseServer {
     this.#sync?.flush();
   }
 
-  async #execute({ sql, params }: WorkerRequest): Promise<{ answer: WorkerAnswer } | { error: WorkerFailure }> {
+  async #execute({
+    sql,
+    params,
+    isKnown,
+  }: WorkerRequest): Promise<{ answer: WorkerAnswer } | { error: WorkerFailure }> {
     if (this.#db === undefined || this.#run === undefined) throw new Error('The database is not open.');
     try {
-      if (params !== undefined) return { answer: await this.#run(sql, params) };
+      if (params !== undefined) return { answer: await this.#run({ sql, params, isKnown }) };
       const results = await this.#db.exec(sql);
       return { answer: { rows: results.flatMap(({ rows }) => rows), rowCount: 0, command: '' } };
     } catch (error) {
@@ -146,7 +162,6 @@ class DatabaseServer {
   }
 
   async #checkpointWhenDue(): Promise<void> {
-    this.#walBytes += this.#files.takeWalBytes();
     if (this.#walBytes < CHECKPOINT_BYTES || this.#db === undefined) return;
     this.#walBytes = 0;
     // Fails inside of a transaction that has failed itself: the next one comes after as many bytes.

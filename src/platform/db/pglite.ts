@@ -22,12 +22,21 @@ function watchIdle(ms: number) {
   const { promise: expired, reject } = Promise.withResolvers<never>();
   const expire = () => reject(new Error(`The transaction was idle for ${ms} ms and was rolled back.`));
   let timer = setTimeout(expire, ms);
+  let running = 0;
+  let isStopped = false;
   return {
     expired,
-    stop: () => clearTimeout(timer),
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
+    },
     async during<T>(statement: () => Promise<T>): Promise<T> {
       clearTimeout(timer);
-      return statement().finally(() => (timer = setTimeout(expire, ms)));
+      running += 1;
+      return statement().finally(() => {
+        running -= 1;
+        if (running === 0 && !isStopped) timer = setTimeout(expire, ms);
+      });
     },
   };
 }
@@ -137,15 +146,12 @@ export async function openPglite(options: PgliteOptions): Promise<Db> {
     transaction: (work) =>
       durably(() =>
         turnstile.alone(async () => {
-          await post('BEGIN').catch(async (error: unknown) => {
-            await rollBack(error);
-            throw error;
-          });
           const idle = watchIdle(options.idleTransactionMs ?? IDLE_MS);
-          const { tx, end } = openTransaction(((sql, params = []) =>
+          const { tx, begun, end } = openTransaction(() => idle.during(() => post('BEGIN')), ((sql, params = []) =>
             idle.during(() => post(sql, params))) as Queryable['query']);
           try {
             const result = await Promise.race([work(tx), idle.expired]).finally(end);
+            await begun;
             const { command } = await post('COMMIT', []);
             if (command !== 'COMMIT') throw new Error('The transaction was rolled back: a statement in it had failed.');
             return result;
@@ -169,6 +175,7 @@ export async function openPglite(options: PgliteOptions): Promise<Db> {
           }
         }),
       )) as Db['exec'],
+    revision: () => thread.written,
     ping: async () => {
       await db.query('SELECT 1');
     },

@@ -58,6 +58,8 @@ function createPool(options: PostgresOptions): Pool {
     // A server that stopped answering, for instance behind a cut cable, does not cancel anything itself.
     query_timeout: statementTimeoutMs + 5_000,
     idle_in_transaction_session_timeout: options.idleTransactionMs ?? 60_000,
+    // Statements that are not waited for go out together: BEGIN and the first one, the last one and COMMIT.
+    pipeline: true,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     application_name: 'capstan',
@@ -142,10 +144,10 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
       })) as Queryable['query'],
     transaction: <T>(work: (tx: Queryable) => Promise<T>) =>
       use(async (client) => {
-        await send(client, { text: 'BEGIN' });
-        const { tx, end } = openTransaction(((sql, params = []) =>
+        const { tx, begun, end } = openTransaction(() => send(client, { text: 'BEGIN' }), ((sql, params = []) =>
           run(client, sql, params, true)) as Queryable['query']);
         const result = await work(tx).finally(end);
+        await begun;
         const { command } = await send(client, { text: 'COMMIT' });
         if (command !== 'COMMIT') throw new Error('The transaction was rolled back: a statement in it had failed.');
         return result;

@@ -1,5 +1,6 @@
 // Tests: test/flow/budgets.test.ts
 import type { FastifyInstance } from 'fastify';
+import { writePendingCosts } from '../budgets/leases.ts';
 import { sendBudgetsChanged } from '../bus/budget-changes.ts';
 import { budgetRoutes } from '../contract/budgets.ts';
 import type { Budget } from '../contract/budgets.ts';
@@ -38,11 +39,13 @@ export function registerBudgetRoutes(app: FastifyInstance, deps: BudgetDeps): vo
   const { db, bus } = deps;
 
   registerRoute(app, deps, budgetRoutes.listBudgets, async ({ query, caller }) => {
+    await writePendingCosts(bus);
     const { rows, nextCursor } = await listBudgets(db, caller.organizationId, query);
     return { status: 200, body: buildCursorList(rows, query, nextCursor) };
   });
 
   registerRoute(app, deps, budgetRoutes.getBudget, async ({ params, caller }) => {
+    await writePendingCosts(bus);
     const budget = await findBudget(db, caller.organizationId, readTarget(caller, params));
     if (budget === undefined) throw errors.notFound('budget');
     return { status: 200, body: budget };
@@ -55,6 +58,7 @@ export function registerBudgetRoutes(app: FastifyInstance, deps: BudgetDeps): vo
       throw errors.validation('period: a key has no sessions; use day, week, month or total');
     }
     if (!(await hasBudgetTarget(db, organizationId, target))) throw errors.notFound(target.scope);
+    await writePendingCosts(bus);
     const { budget, resumed } = await db.transaction(async (tx) => {
       await putBudget(tx, organizationId, target, body);
       const stored = await findBudget(tx, organizationId, target);

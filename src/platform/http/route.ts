@@ -74,10 +74,16 @@ function parseInput<R extends Route>(route: R, request: FastifyRequest): RouteIn
   } as RouteInput<R>;
 }
 
+function listIgnored(schema: z.ZodType | undefined, given: unknown): string[] {
+  if (!isRecord(given)) return [];
+  return schema === undefined ? listAllFields(given) : listIgnoredFields(schema, given);
+}
+
 /** Bodies with media types of their own are read by their operations. */
-function reportIgnoredFields(route: Route, body: unknown, reply: FastifyReply): void {
-  if (route.media !== undefined || !isRecord(body)) return;
-  nameIgnoredFields(reply, route.body === undefined ? listAllFields(body) : listIgnoredFields(route.body, body));
+function reportIgnoredFields(route: Route, { query, body }: FastifyRequest, reply: FastifyReply): void {
+  const parameters = listIgnored(route.query, query).map((name) => `?${name}`);
+  const fields = route.media === undefined ? listIgnored(route.body, body) : [];
+  nameIgnoredFields(reply, [...parameters, ...fields]);
 }
 
 function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
@@ -101,7 +107,7 @@ export function registerOpenRoute<R extends Route & { open: true }>(
     exposeHeadRoute: route.method === 'GET',
     handler: async (request, reply) => {
       const input = parseInput(route, request);
-      reportIgnoredFields(route, request.body, reply);
+      reportIgnoredFields(route, request, reply);
       return sendAnswer(reply, await handler({ ...input, request, reply }));
     },
   });
@@ -138,7 +144,7 @@ export function registerRoute<R extends Route>(
       const sessionId = input.params?.['sessionId'];
       if (sessionId !== undefined) addWorkIds({ sessionId });
       const call = { ...input, caller, request, reply };
-      reportIgnoredFields(route, request.body, reply);
+      reportIgnoredFields(route, request, reply);
       if (route.method === 'GET') return sendAnswer(reply, await handler(call));
       return sendAnswer(reply, await deps.audit.run(route, call, () => handler(call)));
     },

@@ -10,6 +10,7 @@ import { DEFAULT_BOUNDS } from './bounds.ts';
 import type { Bounds } from './bounds.ts';
 import { limitConnections } from './connections.ts';
 import type { HttpDeps, HttpPorts } from './deps.ts';
+import { drainRefused } from './drain.ts';
 import { sendError } from './errors.ts';
 import { registerHealth } from './health.ts';
 import { linger } from './linger.ts';
@@ -138,13 +139,18 @@ export function buildHttpServer(
     if (request.work === undefined) done();
     else enterWork(request.work, done);
   });
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    drainRefused(request, reply);
+    done();
+  });
+  app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown';
     const labels = { method: request.method, route, status: String(reply.statusCode) };
     if (reply.getHeader('content-type') !== 'text/event-stream') {
       metrics.requests.observe(labels, reply.elapsedTime / 1000);
     }
     log.debug({ ...labels, requestId: request.id, ms: Math.round(reply.elapsedTime) }, 'request');
+    done();
   });
   app.setErrorHandler((error: FastifyError, request, reply) => send(log, error, request, reply));
   if (options.corsOrigins !== undefined && options.corsOrigins.length > 0) {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorText } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import type { PollGate } from './poll-gate.ts';
 import { startWork } from '../work-context.ts';
 
 export type PeriodicTask = {
@@ -12,6 +13,8 @@ export type PeriodicTask = {
   run(): Promise<boolean | void> | boolean | void;
   /** the first run starts now instead of after a period */
   immediately?: boolean;
+  /** decides which runs are skipped */
+  gate?: PollGate;
 };
 
 /** A duration that varies by a fifth either way, so that replicas do not act in step. */
@@ -19,9 +22,17 @@ export function jitter(ms: number): number {
   return ms * (0.8 + Math.random() * 0.4);
 }
 
-async function runOnce(task: PeriodicTask, log: Logger): Promise<boolean> {
+/**
+ * Until the next run. Tasks of one process, which have no replicas, run at the same moments, so that they wake an idle
+ * process once.
+ */
+function planNext({ periodMs, gate }: PeriodicTask): number {
+  return gate?.isActive === true ? periodMs - (performance.now() % periodMs) : jitter(periodMs);
+}
+
+async function runOnce({ gate, ...task }: PeriodicTask, log: Logger): Promise<boolean> {
   try {
-    return (await task.run()) === true;
+    return (await (gate === undefined ? task.run() : gate.poll(() => task.run()))) === true;
   } catch (error) {
     log.warn({ error: errorText(error) }, `could not ${task.name}`);
     return false;
@@ -31,7 +42,7 @@ async function runOnce(task: PeriodicTask, log: Logger): Promise<boolean> {
 async function runTask(task: PeriodicTask, log: Logger, signal: AbortSignal): Promise<void> {
   let isDue = task.immediately === true;
   while (!signal.aborted) {
-    if (!isDue) await sleep(jitter(task.periodMs), undefined, { signal }).catch(() => undefined);
+    if (!isDue) await sleep(planNext(task), undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
     isDue = await startWork({ job: task.name }, () => runOnce(task, log));
   }

@@ -2,7 +2,9 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { Agent } from 'node:http';
 import { isIPv6 } from 'node:net';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { StartupError } from '../errors.ts';
 
 /** Where Kubernetes mounts a pod's service account. */
 const FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount';
@@ -33,6 +35,12 @@ export type Identity = {
 export async function openCredentials({ kubeconfig, pod }: KubernetesSource): Promise<Credentials> {
   if (kubeconfig === undefined && pod !== undefined && existsSync(join(pod.folder ?? FOLDER, 'token'))) {
     return openPodCredentials(pod);
+  }
+  if (kubeconfig === undefined && pod !== undefined && !existsSync(join(homedir(), '.kube', 'config'))) {
+    throw new StartupError(
+      `Kubernetes cannot be reached: this pod has no service account token in ${pod.folder ?? FOLDER}. Set ` +
+        'automountServiceAccountToken of the pod to true.',
+    );
   }
   // The library reads every kind of kubeconfig, but takes 80 MiB of memory, which a pod can avoid.
   const { openKubeconfig } = await import('./kubeconfig.ts');

@@ -40,6 +40,7 @@ export function registerAssetRoutes(app: FastifyInstance, deps: VideoDeps): void
       type: query.type === 'all' ? null : query.type,
       limit: query.limit,
       offset: query.offset,
+      cursor: query.cursor,
     });
     const list = buildVideoList(found, query);
     const base = findBase(request, deps.settings.publicUrl);

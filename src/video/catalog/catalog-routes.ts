@@ -7,6 +7,7 @@ import { registerRoute } from '../../platform/http/route.ts';
 import { newId } from '../../platform/ids.ts';
 import { BOOTSTRAP_ORGANIZATION, findOrganization } from '../../platform/store/keys.ts';
 import { ensureAccount, findAccount, grantCredits } from '../store/credits.ts';
+import { slicePage } from '../../platform/store/pages.ts';
 import { findTemplate, listTemplates, putTemplate } from '../store/templates.ts';
 import type { OfferedModel, VideoDeps } from '../deps.ts';
 import { ensureWebhookSecret } from '../webhooks/secret.ts';
@@ -67,9 +68,9 @@ export function registerCatalogRoutes(app: FastifyInstance, deps: VideoDeps): vo
   });
 
   registerRoute(app, deps, videoRoutes.listVideoModels, async ({ query }) => {
-    const found = (await models.list()).slice(query.offset, query.offset + query.limit + 1);
-    const data = found.map((model) => buildModel(model, settings.creditsPerSecond));
-    return { status: 200, body: { object: 'list', ...buildVideoList(data, query) } };
+    const found = slicePage(await models.list(), ({ capabilities }) => capabilities.name, query);
+    const rows = found.rows.map((model) => buildModel(model, settings.creditsPerSecond));
+    return { status: 200, body: { object: 'list', ...buildVideoList({ ...found, rows }, query) } };
   });
 
   registerRoute(app, deps, videoRoutes.getCredits, async ({ caller }) => {

@@ -117,7 +117,10 @@ const template = {
   kind: 'video',
   model_name: MODEL,
 };
-const page = (limit: number, ...data: unknown[]) => ({ data, pagination: { offset: 0, limit, has_more: false } });
+const page = (limit: number, ...data: unknown[]) => ({
+  data,
+  pagination: { offset: 0, limit, has_more: false, next_cursor: null },
+});
 
 /** Examples by operation id. */
 export const VIDEO_EXAMPLES: Readonly<Record<string, Example>> = {

@@ -53,6 +53,6 @@ export function registerReferenceRoutes(app: FastifyInstance, deps: VideoDeps): 
 
   registerRoute(app, deps, videoRoutes.listCharacters, async ({ query, caller }) => {
     const found = await listCharacters(db, caller.organizationId, query);
-    return { status: 200, body: buildVideoList(found.map(buildCharacter), query) };
+    return { status: 200, body: buildVideoList({ ...found, rows: found.rows.map(buildCharacter) }, query) };
   });
 }

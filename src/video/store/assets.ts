@@ -1,6 +1,8 @@
 // Tests: test/video/catalog.test.ts, test/video/references.test.ts
 import type { Queryable } from '../../platform/db/db.ts';
 import { encodeJson } from '../../platform/store/json.ts';
+import { cutPage, isBehind, readPageCursor, selectKeys } from '../../platform/store/pages.ts';
+import type { Keyset, PageOf, PageRequest } from '../../platform/store/pages.ts';
 import { escapeLike } from '../../platform/store/like.ts';
 
 /** The scope of assets that everyone can find. */
@@ -69,9 +71,19 @@ export type AssetSearch = {
   words: readonly string[];
   scopes: readonly string[];
   type: 'image' | 'video' | null;
-  limit: number;
-  offset: number;
+} & PageRequest;
+
+type Found = StoredAsset & { page_key?: string[] };
+
+const KEYSET: Keyset = {
+  name: 'assets',
+  keys: [
+    { sql: 'at', type: 'timestamptz' },
+    { sql: 'id', type: 'text' },
+  ],
+  direction: 'DESC',
 };
+const KEYED = `${COLUMNS}, ${selectKeys(KEYSET)} AS page_key`;
 
 /** How many of a scope's newest assets are scanned before the trigram index is used. */
 const NEWEST = 400;
@@ -103,23 +115,34 @@ function buildPattern(word: string): string {
   return Array.from(word).length < 3 ? `% ${text}%` : `%${text}%`;
 }
 
-/** One condition per word, because the index does not serve a condition over a list. `$1` is the type. */
-function buildCondition(patterns: readonly string[], first: number): string {
-  const likes = patterns.map((_, index) => `search_text LIKE $${index + first}`);
-  return `${likes.join(' AND ')} AND ($1::text IS NULL OR asset_type = $1)`;
+/**
+ * The condition of a search and its parameters from `first` on. One condition per word, because the index does not serve
+ * a condition over a list. `$1` is the type.
+ */
+function buildCondition(search: AssetSearch, first: number): { condition: string; values: string[] } {
+  const patterns = search.words.map(buildPattern);
+  const behind = readPageCursor(KEYSET, search);
+  const parts = [
+    ...patterns.map((_, index) => `search_text LIKE $${index + first}`),
+    '($1::text IS NULL OR asset_type = $1)',
+    ...(behind.length === 0 ? [] : [isBehind(KEYSET, first + patterns.length)]),
+  ];
+  return { condition: parts.join(' AND '), values: [...patterns, ...behind] };
 }
 
 const NEWEST_FIRST = 'ORDER BY at DESC, id DESC';
 
 /**
- * Newest first; one more than the limit if there are more. Common words are found among the newest assets, so the scan
+ * Newest first. Throws `validation_error` for a bad cursor. Common words are found among the newest assets, so the scan
  * ends early. Other words use the trigram index, shelf by shelf from the newest. Both common and rare words stay fast
  * among millions of assets.
  */
-export async function searchAssets(db: Queryable, search: AssetSearch): Promise<StoredAsset[]> {
-  const needed = search.offset + search.limit + 1;
+export async function searchAssets(db: Queryable, search: AssetSearch): Promise<PageOf<StoredAsset>> {
+  const { limit, offset = 0 } = search;
+  const needed = offset + limit + 1;
   const { found, behind } = await searchNewest(db, search, needed);
-  return (behind === undefined ? found : await searchShelves(db, search, behind, needed)).slice(search.offset, needed);
+  const all = behind === undefined ? found : await searchShelves(db, search, behind, needed);
+  return { total: null, ...cutPage(all.slice(offset), limit, KEYSET) };
 }
 
 /**
@@ -128,23 +151,23 @@ export async function searchAssets(db: Queryable, search: AssetSearch): Promise<
  */
 async function searchNewest(
   db: Queryable,
-  { words, scopes, type }: AssetSearch,
+  search: AssetSearch,
   needed: number,
-): Promise<{ found: StoredAsset[]; behind?: string[][] }> {
-  const patterns = words.map(buildPattern);
-  const condition = buildCondition(patterns, 3 + scopes.length);
+): Promise<{ found: Found[]; behind?: string[][] }> {
+  const { scopes, type } = search;
+  const { condition, values } = buildCondition(search, 3 + scopes.length);
   // One branch per scope: with a literal scope the planner estimates its size, and uses the index by time.
   const branches = scopes.map((_, branch) => {
     const newest = `FROM video_assets WHERE scope = $${branch + 3} ${NEWEST_FIRST}`;
     return `(SELECT ${branch} AS branch, (SELECT place ${newest} LIMIT 1) AS newest,
          EXISTS (SELECT 1 ${newest} OFFSET ${NEWEST}) AS "isLong", found.*
        FROM (SELECT 1) AS once LEFT JOIN (
-         SELECT ${COLUMNS} FROM (SELECT * ${newest} LIMIT ${NEWEST}) AS newest WHERE ${condition} LIMIT $2
+         SELECT ${KEYED} FROM (SELECT * ${newest} LIMIT ${NEWEST}) AS newest WHERE ${condition} LIMIT $2
        ) AS found ON true)`;
   });
   const { rows } = await db.query<
-    Omit<StoredAsset, 'id'> & { id: string | null; branch: number; newest: number | null; isLong: boolean }
-  >(`SELECT * FROM (${branches.join(' UNION ALL ')}) AS found ${NEWEST_FIRST}`, [type, needed, ...scopes, ...patterns]);
+    Omit<Found, 'id'> & { id: string | null; branch: number; newest: number | null; isLong: boolean }
+  >(`SELECT * FROM (${branches.join(' UNION ALL ')}) AS found ${NEWEST_FIRST}`, [type, needed, ...scopes, ...values]);
   const lists = scopes.map((_, index) => rows.filter(({ branch }) => branch === index));
   if (lists.some((mine) => mine.length < needed && mine[0]?.isLong === true)) {
     const behind = lists.map((mine, index) => {
@@ -162,21 +185,21 @@ async function searchNewest(
 
 async function searchShelves(
   db: Queryable,
-  { words, scopes, type }: AssetSearch,
+  search: AssetSearch,
   shelves: readonly string[][],
   needed: number,
-): Promise<StoredAsset[]> {
-  const patterns = words.map(buildPattern);
-  const condition = buildCondition(patterns, 3 + scopes.length);
+): Promise<Found[]> {
+  const { scopes, type } = search;
+  const { condition, values } = buildCondition(search, 3 + scopes.length);
   // Rows come in the order of the shelves; a shelf is searched only if the newer ones had too few matches.
   const branches = scopes.map(
     (_, branch) => `(SELECT found.* FROM unnest($${branch + 3}::text[]) AS s (shelf), LATERAL (
-       SELECT ${COLUMNS} FROM video_assets WHERE video_shelves(scope, place) @> ARRAY[s.shelf] AND ${condition}
+       SELECT ${KEYED} FROM video_assets WHERE video_shelves(scope, place) @> ARRAY[s.shelf] AND ${condition}
        ${NEWEST_FIRST} LIMIT $2) AS found LIMIT $2)`,
   );
-  const { rows } = await db.query<StoredAsset>(
+  const { rows } = await db.query<Found>(
     `SELECT * FROM (${branches.join(' UNION ALL ')}) AS found ${NEWEST_FIRST} LIMIT $2`,
-    [type, needed, ...shelves, ...patterns],
+    [type, needed, ...shelves, ...values],
   );
   return rows;
 }

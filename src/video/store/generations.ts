@@ -1,4 +1,6 @@
 import type { Queryable } from '../../platform/db/db.ts';
+import { readPage } from '../../platform/store/pages.ts';
+import type { Keyset, PageOf, PageRequest } from '../../platform/store/pages.ts';
 import type { NewGeneration } from './submits.ts';
 
 export type GenerationState = 'queued' | 'generating' | 'completed' | 'failed';
@@ -45,19 +47,18 @@ export async function findSharedGeneration(db: Queryable, slug: string): Promise
   return rows[0];
 }
 
-/** Newest first; one more than the limit if there are more. */
+const NEWEST_FIRST: Keyset = { name: 'generations', keys: [{ sql: 'id', type: 'text' }], direction: 'DESC' };
+
+/** Newest first. Throws `validation_error` for a bad cursor. */
 export async function listGenerations(
   db: Queryable,
   organizationId: string,
-  page: { limit: number; offset: number },
+  page: PageRequest,
   states: readonly GenerationState[],
-): Promise<StoredGeneration[]> {
-  const { rows } = await db.query<StoredGeneration>(
-    `SELECT ${COLUMNS} FROM generations WHERE organization_id = $1 AND state = ANY($4::text[])
-     ORDER BY id DESC LIMIT $2 OFFSET $3`,
-    [organizationId, page.limit + 1, page.offset, states],
-  );
-  return rows;
+): Promise<PageOf<StoredGeneration>> {
+  const from = 'FROM generations WHERE organization_id = $1 AND state = ANY($2::text[])';
+  const params = [organizationId, states];
+  return readPage(db, { columns: COLUMNS, from, params, keyset: NEWEST_FIRST, counted: false }, page);
 }
 
 /** Counts the generations ahead of each of these queue positions, up to 1,000. */

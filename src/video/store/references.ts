@@ -1,4 +1,6 @@
 import type { Queryable } from '../../platform/db/db.ts';
+import { readPage } from '../../platform/store/pages.ts';
+import type { Keyset, PageOf, PageRequest } from '../../platform/store/pages.ts';
 import { encodeJson } from '../../platform/store/json.ts';
 
 export type ReferenceKind = 'image' | 'video' | 'audio';
@@ -99,15 +101,15 @@ export async function insertCharacter(
   return rows[0]!;
 }
 
-/** Newest first; one more than the limit if there are more. */
+const NEWEST_FIRST: Keyset = { name: 'characters', keys: [{ sql: 'id', type: 'text' }], direction: 'DESC' };
+
+/** Newest first. Throws `validation_error` for a bad cursor. */
 export async function listCharacters(
   db: Queryable,
   organizationId: string,
-  page: { limit: number; offset: number },
-): Promise<StoredCharacter[]> {
-  const { rows } = await db.query<StoredCharacter>(
-    `SELECT ${CHARACTER} FROM characters WHERE organization_id = $1 ORDER BY id DESC LIMIT $2 OFFSET $3`,
-    [organizationId, page.limit + 1, page.offset],
-  );
-  return rows;
+  page: PageRequest,
+): Promise<PageOf<StoredCharacter>> {
+  const from = 'FROM characters WHERE organization_id = $1';
+  const list = { columns: CHARACTER, from, params: [organizationId], keyset: NEWEST_FIRST, counted: false };
+  return readPage(db, list, page);
 }

@@ -1,22 +1,26 @@
 import type { Queryable } from '../../platform/db/db.ts';
+import { readPage } from '../../platform/store/pages.ts';
+import type { Keyset, PageOf, PageRequest } from '../../platform/store/pages.ts';
 import { escapeLike } from '../../platform/store/like.ts';
 import type { Template } from '../contract/catalog.ts';
 
 const COLUMNS = 'id, title, description, kind, model_name';
 
-/** Featured templates in order of creation; one more than the limit if there are more. */
+const OLDEST_FIRST: Keyset = {
+  name: 'templates',
+  keys: [{ sql: 'position', type: 'bigint' }],
+  direction: 'ASC',
+};
+
+/** Featured templates in order of creation. Throws `validation_error` for a bad cursor. */
 export async function listTemplates(
   db: Queryable,
-  page: { limit: number; offset: number },
+  page: PageRequest,
   q: string | undefined,
-): Promise<Template[]> {
-  const { rows } = await db.query<Template>(
-    `SELECT ${COLUMNS} FROM video_templates
-     WHERE featured AND ($3::text IS NULL OR search_text LIKE $3)
-     ORDER BY position LIMIT $1 OFFSET $2`,
-    [page.limit + 1, page.offset, q === undefined ? null : `%${escapeLike(q.toLowerCase())}%`],
-  );
-  return rows;
+): Promise<PageOf<Template>> {
+  const from = 'FROM video_templates WHERE featured AND ($1::text IS NULL OR search_text LIKE $1)';
+  const params = [q === undefined ? null : `%${escapeLike(q.toLowerCase())}%`];
+  return readPage(db, { columns: COLUMNS, from, params, keyset: OLDEST_FIRST, counted: false }, page);
 }
 
 /** Undefined if there is no featured template with this id. */

@@ -3,6 +3,7 @@ import { onRenderEnded, onRendersQueued } from '../channels.ts';
 import { CapstanError, errorText } from '../../platform/errors.ts';
 import { listUnderWay } from '../store/generations.ts';
 import { JobRunner } from '../../platform/jobs/job-runner.ts';
+import { PollGate } from '../../platform/jobs/poll-gate.ts';
 import { startPeriodicTasks } from '../../platform/jobs/periodic-tasks.ts';
 import type { Logger } from '../../platform/log.ts';
 import type { RenderJob, VideoQueue, WebhookJob } from '../jobs/queue.ts';
@@ -21,6 +22,8 @@ export type VideoWorkerOptions = {
 };
 
 const POLL_MS = 2000;
+/** The queue does not tell when a retry is due. */
+const MAX_SKIP_MS = 5000;
 /** A third of the silence after which the queue gives a render to another worker. */
 const HEARTBEAT_MS = 3000;
 const OVERDUE_MS = 10_000;
@@ -110,10 +113,11 @@ export async function startVideoWorker(
     await onRendersQueued(bus, () => renders.fetch()),
     await onRenderEnded(bus, (id) => renders.abort(id, cancelled())),
   ];
+  const openGate = () => new PollGate({ revision: db.revision, maxSkipMs: MAX_SKIP_MS });
   const tasks = startPeriodicTasks(
     [
-      { name: 'fetch renders', periodMs: POLL_MS, immediately: true, run: () => renders.fetch() },
-      { name: 'fetch webhooks', periodMs: POLL_MS, run: () => webhooks.fetch() },
+      { name: 'fetch renders', periodMs: POLL_MS, immediately: true, gate: openGate(), run: () => renders.fetch() },
+      { name: 'fetch webhooks', periodMs: POLL_MS, gate: openGate(), run: () => webhooks.fetch() },
       { name: 'renew the leases of renders', periodMs: HEARTBEAT_MS, run: () => renewLeases(renders, queue) },
       { name: 'end overdue generations', periodMs: OVERDUE_MS, run: () => endOverdue(ports) },
       { name: 'delete expired files', periodMs: SWEEP_MS, run: () => sweepObjects(ports) },

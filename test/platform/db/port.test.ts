@@ -48,6 +48,35 @@ describe.each(ADAPTERS.filter(({ installed }) => installed))('the database on $n
     expect(db.embedded).toBe(embedded);
   });
 
+  it('counts changes only where no other process makes any', () => {
+    expect(db.revision !== undefined).toBe(embedded);
+  });
+
+  it.runIf(embedded)('counts changes and no reads', async () => {
+    const read = () => db.revision?.() ?? -1;
+    const before = read();
+    await db.query('SELECT count(*) FROM box');
+    await db.transaction((tx) => tx.query('UPDATE box SET n = n WHERE false'));
+    expect(read()).toBe(before);
+    await newBox();
+    const inserted = read();
+    expect(inserted).toBeGreaterThan(before);
+    const id = await newBox();
+    const grown = read();
+    await db.transaction((tx) => tx.query('UPDATE box SET n = n + 1 WHERE id = $1', [id]));
+    expect(read()).toBeGreaterThan(grown);
+  });
+
+  it('gives the columns that a table has now, to statements at once as well', async () => {
+    await db.exec('CREATE TABLE shape (a int); INSERT INTO shape VALUES (1)');
+    const read = async () => (await db.query('SELECT * FROM shape')).rows;
+    expect(await read()).toEqual([{ a: 1 }]);
+    await db.exec("ALTER TABLE shape ADD COLUMN b text DEFAULT 'two'");
+    const answers = await Promise.all([read(), read(), read()]);
+    expect(answers).toEqual(answers.map(() => [{ a: 1, b: 'two' }]));
+    await db.exec('DROP TABLE shape');
+  });
+
   it('gives values back as the types that the port names', async () => {
     const at = new Date('2026-02-03T04:05:06.789Z');
     const value = { text: 'ü "quoted" \\ \u2028', list: [1, null, { deep: true }] };
@@ -135,6 +164,38 @@ describe.each(ADAPTERS.filter(({ installed }) => installed))('the database on $n
       await tx.query('SELECT 1 / 0').catch(() => {});
     });
     await expect(failing).rejects.toThrow('rolled back');
+    expect(await readBox(id)).toBe(0);
+  });
+
+  it('takes a lock that comes first inside the transaction', async () => {
+    const id = await newBox();
+    const isInside = await db.transaction(async (tx) => {
+      await tx.query('SELECT n FROM box WHERE id = $1 FOR UPDATE', [id]);
+      const { rows } = await tx.query('SELECT pg_current_xact_id_if_assigned() IS NOT NULL AS inside');
+      return rows[0]?.inside;
+    });
+    expect(isInside).toBe(true);
+  });
+
+  it('commits a statement that the work does not wait for', async () => {
+    const id = await newBox();
+    const { updating } = await db.transaction(async (tx) => {
+      await tx.query('SELECT n FROM box WHERE id = $1 FOR UPDATE', [id]);
+      return { updating: tx.query('UPDATE box SET n = 3 WHERE id = $1', [id]) };
+    });
+    expect((await updating).rowCount).toBe(1);
+    expect(await readBox(id)).toBe(3);
+  });
+
+  it('rolls back where a statement fails that the work does not wait for', async () => {
+    const id = await newBox();
+    const failures: unknown[] = [];
+    const failing = db.transaction(async (tx) => {
+      await tx.query('UPDATE box SET n = 3 WHERE id = $1', [id]);
+      tx.query('INSERT INTO box (id) VALUES ($1)', [id]).catch((error: unknown) => failures.push(error));
+    });
+    await expect(failing).rejects.toThrow('rolled back');
+    expect(failures.map(isUniqueViolation)).toEqual([true]);
     expect(await readBox(id)).toBe(0);
   });
 

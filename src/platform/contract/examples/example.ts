@@ -52,15 +52,10 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   tool: 'terminal',
 };
 
-/** The envelope of an offset-paged list that is shown whole. */
-export function listExample(...data: unknown[]) {
-  return { object: 'list', data, pagination: { limit: 50, offset: 0, hasMore: false, total: data.length } };
-}
-
-/** The envelope of a list that is shown whole; it can be read by cursor too. */
+/** The envelope of a list that is shown whole; it can be read by offset and by cursor. */
 export function anyListExample(...data: unknown[]) {
-  const list = listExample(...data);
-  return { ...list, pagination: { ...list.pagination, nextCursor: null } };
+  const pagination = { limit: 50, offset: 0, hasMore: false, total: data.length, nextCursor: null };
+  return { object: 'list', data, pagination };
 }
 
 /** The envelope of a list that is read by cursor alone, shown whole. */

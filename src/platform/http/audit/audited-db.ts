@@ -49,23 +49,27 @@ function watch(tx: Queryable, operation: Operation): { tx: Queryable; hasWritten
 }
 
 async function runRecorded<T>(db: Db, operation: Operation, work: (tx: Queryable) => Promise<T>): Promise<T> {
-  let record: AuditRecord | undefined;
-  let isOurs = false;
+  let writing: Promise<AuditRecord> | undefined;
   try {
     const result = await db.transaction(async (tx) => {
       const watched = watch(tx, operation);
       const value = await work(watched.tx);
       if (!watched.hasWritten() || operation.isClaimed) return value;
-      isOurs = operation.isClaimed = true;
-      // Last, since it holds the end of the organization's chain until the commit.
-      record = await insertAudit(tx, complete(operation));
+      operation.isClaimed = true;
+      // Last, since it holds the end of the organization's chain until the commit. Not waited for, so that the commit goes
+      // out with it: other writers of the chain wait less. If it fails, so does the commit.
+      writing = insertAudit(tx, complete(operation));
+      writing.catch(() => undefined);
       return value;
     });
-    operation.record ??= record;
+    operation.record ??= await writing;
     return result;
   } catch (error) {
+    if (writing === undefined) throw error;
     // Rolled back: the next change of the operation takes the record.
-    if (isOurs) operation.isClaimed = false;
+    operation.isClaimed = false;
+    // The commit only says that a statement failed; this one says why.
+    await writing;
     throw error;
   }
 }
