@@ -1,10 +1,11 @@
 // Measures an idle server: memory once it is ready, and processor time without requests; then a list of 1,000
 // sessions, page by page. Embedded in one process, and each role in its own process on servers.
-// Needs: nothing; PostgreSQL, NATS and Redis (make services) add the roles.
-// SECONDS=60 is the duration of the idle phase.
+// Needs: nothing; PostgreSQL, NATS, Redis and versitygw (make services) add the roles.
+// SECONDS=60 is the duration of the idle phase; 0 measures memory alone. PARTS=roles leaves out the embedded server.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { makeScratch } from '../test/support/scratch.ts';
+import { S3_CREDENTIALS, startS3 } from '../test/support/services/s3.ts';
 import { median, milliseconds, printMachine } from './support/figures.ts';
 import { readCpu, readPeak, readResident } from './support/processes.ts';
 import { startBenchServer, startRole } from './support/server.ts';
@@ -20,6 +21,9 @@ const SETTLE_MS = 15_000;
 async function measureIdle(name: string, pid: number): Promise<void> {
   const resident = readResident(pid);
   const peak = readPeak(pid);
+  if (SECONDS === 0) {
+    return console.log(`${name}: ${resident.toFixed(0)} MiB once it listens, at most ${peak.toFixed(0)} until then`);
+  }
   await sleep(SETTLE_MS);
   const before = readCpu(pid);
   await sleep(SECONDS * 1000);
@@ -63,27 +67,38 @@ async function measureLists(): Promise<void> {
   await server.close();
 }
 
-printMachine();
-await measureLists();
-for (const stack of await startStacks()) {
-  if (stack.env['DATABASE_URL'] !== undefined) {
-    for (const role of ['api', 'worker', 'inference', 'video', 'login']) {
-      const env = {
-        ...stack.env,
-        // Objects are not used here.
-        CAPSTAN_OBJECTS: 's3://bench?endpoint=http://127.0.0.1:9&region=none',
-        AWS_ACCESS_KEY_ID: 'none',
-        AWS_SECRET_ACCESS_KEY: 'none',
-        CAPSTAN_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
-        CAPSTAN_DATA_DIR: makeScratch(`bench-${role}`),
-        CAPSTAN_API_KEY: 'cap_bench_key_0123456789',
-      };
-      const { child } = await startRole(role, env);
-      await measureIdle(`role ${role}`, child.pid!);
-      const ended = new Promise((resolve) => child.once('exit', resolve));
-      child.kill('SIGTERM');
-      await ended;
-    }
+function objectsOf(url: string): Record<string, string> {
+  return {
+    CAPSTAN_OBJECTS: url,
+    AWS_ACCESS_KEY_ID: S3_CREDENTIALS.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: S3_CREDENTIALS.secretAccessKey,
+  };
+}
+
+/** Each role once it listens, by itself. */
+async function measureRoles(shared: Record<string, string>): Promise<void> {
+  for (const role of ['api', 'worker', 'gateway', 'video', 'login']) {
+    const { child } = await startRole(role, {
+      ...shared,
+      CAPSTAN_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+      CAPSTAN_DATA_DIR: makeScratch(`bench-${role}`),
+      CAPSTAN_API_KEY: 'cap_bench_key_0123456789',
+    });
+    await measureIdle(`role ${role}`, child.pid!);
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGTERM');
+    await ended;
   }
+}
+
+printMachine();
+if (process.env['PARTS'] !== 'roles') await measureLists();
+const s3 = await startS3();
+if (s3 === undefined)
+  console.log('versitygw is not installed (make services): roles in processes of their own are left out');
+for (const stack of s3 === undefined ? [] : await startStacks()) {
+  if (s3 !== undefined && stack.env['DATABASE_URL'] !== undefined)
+    await measureRoles({ ...stack.env, ...objectsOf(s3.url) });
   await stack.close();
 }
+await s3?.stop();

@@ -60,7 +60,7 @@ async function measureSearch(db: Db): Promise<void> {
     for (let query = -20; query < QUERIES; query += 1) {
       if (query === 0) before = readCpu(postmaster);
       const started = performance.now();
-      const found = await searchAssets(db, { words: pick(Math.abs(query)), scopes, type: null, limit: 24, offset: 0 });
+      const { rows: found } = await searchAssets(db, { words: pick(Math.abs(query)), scopes, type: null, limit: 24 });
       if (query < 0) continue;
       times.push(performance.now() - started);
       hits += found.length;

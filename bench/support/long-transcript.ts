@@ -56,7 +56,18 @@ async function multiply(db: Queryable, sessionId: string, events: number): Promi
   await db.query('UPDATE sessions SET last_sequence = $2 WHERE id = $1', [sessionId, last * (copies + 1)]);
 }
 
-/** A server whose only session has at least `events` events: three turns of the built-in model, repeated. */
+/** Copies the session without its events, so that the list of sessions has `copies` rows more. */
+async function copySession(db: Queryable, sessionId: string, copies: number): Promise<void> {
+  await db.query(
+    `INSERT INTO sessions
+     SELECT (jsonb_populate_record(s, jsonb_build_object(
+       'id', left(s.id, -3) || lpad(c::text, 3, '0'), 'last_sequence', 0, 'title', 'Session ' || c))).*
+     FROM sessions AS s, generate_series(1, $2::int) AS c WHERE s.id = $1`,
+    [sessionId, copies],
+  );
+}
+
+/** A server with 400 sessions, one of which has at least `events` events: three turns of the built-in model, repeated. */
 export async function startWithLongSession(
   dataDir: string,
   events: number,
@@ -78,6 +89,7 @@ export async function startWithLongSession(
   await first.close();
   const db = await openPglite({ dataDir: join(dataDir, 'database') });
   await multiply(db, session.id, events);
+  await copySession(db, session.id, 399);
   await db.close();
   return { server: await startBenchServer({}, dataDir), sessionId: session.id };
 }
