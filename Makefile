@@ -46,14 +46,16 @@ cluster-down: ## stop that cluster and delete its data
 test-console: $(INSTALLED) ## the part of `make test` that opens the web console in a browser
 	vitest run --project default test/console
 
-test-clients: $(INSTALLED) ## install what is missing, then let Codex CLI and Claude Code work through the gateway
+test-clients: $(INSTALLED) ## install what is missing, then let Codex CLI, Claude Code and a generated Python client work
 	scripts/install-clients.sh
+	scripts/install-python-clients.sh generated
 	vitest run --project clients
 
-test-client-matrix: $(INSTALLED) ## install what is missing, then print a table of clients, their helpers and formats of providers; with Python's clients
+test-client-matrix: $(INSTALLED) ## install what is missing, then print a table of clients, their helpers and formats of providers; with opencode and Python's clients
 	scripts/install-clients.sh
+	scripts/install-opencode.sh
 	scripts/install-python-clients.sh
-	vitest run --project python-clients --project clients --project default --reporter verbose test/real-clients test/gateway/helpers test/gateway/langchain.test.ts
+	CAPSTAN_CLIENT_MATRIX=1 vitest run --project client-matrix --project clients --project default --reporter verbose test/real-clients test/gateway/helpers test/gateway/langchain.test.ts
 
 test-login-apps: $(INSTALLED) services ## install what is missing, then sign in to real applications through the login service
 	scripts/install-login-apps.sh
@@ -73,4 +75,5 @@ generate: $(INSTALLED) ## write the files generated from the contract
 bench: $(INSTALLED) ## run every measurement, one after the other
 	@for file in bench/*.ts; do case $$file in *-server.ts) continue ;; esac; echo "== $$file"; node $$file; done
 	node bench/harness/run.ts
+	node bench/tasks/run.ts
 	@echo "Results are printed above; bench/RESULTS.md keeps selected ones with machine and date."

@@ -9,6 +9,9 @@ process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('node_modules/.cache
 // Vitest reads the project to run from the configuration, too, but types it as an option of the command line alone.
 const DEFAULT_PROJECT = { project: ['default'] };
 
+/** Clients that only `make test-client-matrix` runs. */
+const MATRIX_ALONE = ['test/real-clients/python.test.ts', 'test/real-clients/opencode.test.ts'];
+
 const GLOBAL_SETUP = ['test/support/global-setup.ts'];
 
 /**
@@ -66,7 +69,7 @@ export default defineConfig({
         test: {
           name: 'clients',
           include: ['test/real-clients/**/*.test.ts'],
-          exclude: ['test/real-clients/python.test.ts'],
+          exclude: MATRIX_ALONE,
           testTimeout: 300_000,
           hookTimeout: 120_000,
           pool: 'forks',
@@ -76,10 +79,10 @@ export default defineConfig({
         },
       },
       {
-        // `make test-client-matrix`: published Python clients through the gateway.
+        // `make test-client-matrix`: more published clients through the gateway.
         test: {
-          name: 'python-clients',
-          include: ['test/real-clients/python.test.ts'],
+          name: 'client-matrix',
+          include: MATRIX_ALONE,
           testTimeout: 600_000,
           hookTimeout: 120_000,
           pool: 'forks',
@@ -91,12 +94,12 @@ export default defineConfig({
         test: {
           name: 'login-apps',
           include: ['test/login-apps/**/*.test.ts'],
-          testTimeout: 180_000,
-          hookTimeout: 240_000,
+          testTimeout: 400_000,
+          hookTimeout: 600_000,
           expect: { poll: { timeout: 30_000 } },
           pool: 'forks',
-          // Each file has browsers and applications of its own.
-          fileParallelism: false,
+          // Each file has browsers and applications of its own. One is tested while the other's start.
+          maxWorkers: 2,
           sequence: { groupOrder: 4 },
         },
       },

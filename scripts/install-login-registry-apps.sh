@@ -17,11 +17,13 @@ PYTHON_APPS=(
   'flower flower==2.2.0'
   'trac trac==1.6'
   'two-factor django-two-factor-auth[phonenumberslite]==1.18.1 django-axes==8.3.1'
+  'canaille canaille[front,sqlite,otp]==0.3.6'
 )
 NPM_APPS=(
   'node-red node-red@5.0.7'
   'tiddlywiki tiddlywiki@5.4.1'
   'ungit ungit@1.5.30'
+  'parse-dashboard parse-dashboard@9.2.0'
 )
 FOLDER="${XDG_CACHE_HOME:-$HOME/.cache}/capstan/login-apps"
 PYTHON="${PYTHON:-python3}"

@@ -283,7 +283,10 @@ export type VideoError = {
 };
 
 export type VideoPagination = {
-  offset: number;
+  /** absent where the page was asked for by cursor */
+  offset?: number | undefined;
   limit: number;
   has_more: boolean;
+  /** null on the last page */
+  next_cursor: string | null;
 };

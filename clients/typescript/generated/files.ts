@@ -89,15 +89,19 @@ export type FilesOperations = {
    *
    * Needs a key with the scope `agents:read`. Errors: validation_error, unauthorized, forbidden, not_found, rate_limited, server_error, storage_full.
    */
-  listFiles(agentId: string, subjectId: string, query?: { limit?: number | undefined; offset?: number | undefined; path?: string | undefined; recursive?: boolean | undefined }, options?: CallOptions): Promise<{
+  listFiles(agentId: string, subjectId: string, query?: { limit?: number | undefined; cursor?: string | undefined; offset?: number | undefined; path?: string | undefined; recursive?: boolean | undefined }, options?: CallOptions): Promise<{
     object: "list";
     path: string;
     data: WorkspaceFile[];
     pagination: {
       limit: number;
-      offset: number;
       hasMore: boolean;
-      total: number;
+      /** null on the last page */
+      nextCursor: string | null;
+      /** absent where the page was asked for by cursor */
+      offset?: number | undefined;
+      /** absent where the page was asked for by cursor */
+      total?: number | undefined;
     };
   }>;
 

@@ -104,7 +104,7 @@ export type GenerationsOperations = {
    *
    * Needs a key with the scope `templates:read` or `services:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error, storage_full.
    */
-  listGenerations(query?: { limit?: number | undefined; offset?: number | undefined; status?: "generating" | "completed" | "failed" | undefined }, options?: CallOptions): Promise<{
+  listGenerations(query?: { limit?: number | undefined; offset?: number | undefined; cursor?: string | undefined; status?: "generating" | "completed" | "failed" | undefined }, options?: CallOptions): Promise<{
     data: Generation[];
     pagination: VideoPagination;
   }>;
@@ -151,7 +151,7 @@ export type GenerationsOperations = {
    *
    * Needs a key with the scope `templates:read` or `services:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error, storage_full.
    */
-  listVideoModels(query?: { limit?: number | undefined; offset?: number | undefined }, options?: CallOptions): Promise<{
+  listVideoModels(query?: { limit?: number | undefined; offset?: number | undefined; cursor?: string | undefined }, options?: CallOptions): Promise<{
     data: VideoModel[];
     pagination: VideoPagination;
     object: "list";

@@ -63,7 +63,7 @@ export type ReferencesOperations = {
    *
    * Needs a key with the scope `templates:read` or `services:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error, storage_full.
    */
-  listCharacters(query?: { limit?: number | undefined; offset?: number | undefined }, options?: CallOptions): Promise<{
+  listCharacters(query?: { limit?: number | undefined; offset?: number | undefined; cursor?: string | undefined }, options?: CallOptions): Promise<{
     data: Character[];
     pagination: VideoPagination;
   }>;

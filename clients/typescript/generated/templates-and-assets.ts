@@ -25,7 +25,7 @@ export type TemplatesandassetsOperations = {
    *
    * Needs a key with the scope `templates:read` or `services:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error, storage_full.
    */
-  listTemplates(query?: { limit?: number | undefined; offset?: number | undefined; q?: string | undefined }, options?: CallOptions): Promise<{
+  listTemplates(query?: { limit?: number | undefined; offset?: number | undefined; cursor?: string | undefined; q?: string | undefined }, options?: CallOptions): Promise<{
     data: Template[];
     pagination: VideoPagination;
   }>;
@@ -53,7 +53,7 @@ export type TemplatesandassetsOperations = {
    *
    * Needs a key with the scope `templates:read` or `services:read`. Errors: validation_error, unauthorized, forbidden, rate_limited, server_error, storage_full.
    */
-  searchAssets(query: { limit?: number | undefined; offset?: number | undefined; q: string; type?: "all" | "image" | "video" | undefined; source?: "all" | "community" | "history" | undefined }, options?: CallOptions): Promise<{
+  searchAssets(query: { limit?: number | undefined; offset?: number | undefined; cursor?: string | undefined; q: string; type?: "all" | "image" | "video" | undefined; source?: "all" | "community" | "history" | undefined }, options?: CallOptions): Promise<{
     data: Asset[];
     pagination: VideoPagination;
   }>;
