@@ -145,12 +145,28 @@ function findVersion2({
   };
 }
 
+/**
+ * Of servers that were killed. A sandbox ends with its server, except one whose server was killed while it started: it
+ * waits for its dead parent for ever, so it is ended here.
+ */
 function removeStale(parents: readonly string[]): void {
   for (const parent of parents) {
     for (const name of readdirSync(parent)) {
       const pid = Number(/^capstan-(\d+)-\d+$/.exec(name)?.[1]);
-      if (pid > 0 && !existsSync(`/proc/${pid}`)) tryRemove(join(parent, name));
+      if (!(pid > 0) || existsSync(`/proc/${pid}`)) continue;
+      const folder = join(parent, name);
+      if (tryRemove(folder)) continue;
+      for (const left of tryRead(join(folder, 'cgroup.procs')).split('\n').map(Number)) if (left > 0) tryKill(left);
+      void removeGroup(folder);
     }
+  }
+}
+
+function tryKill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // it has ended meanwhile
   }
 }
 

@@ -1,6 +1,7 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openControlGroups } from '../../../src/sandbox/process/control-groups.ts';
 import { decideLimits } from '../../../src/sandbox/process/limits.ts';
@@ -149,6 +150,19 @@ describe.runIf(groups !== undefined)('with control groups', () => {
     execFileSync('mkdir', [`${folder}/capstan-${dead}-1`]);
     openControlGroups({ memoryBytes: GIB, processes: 512 });
     expect(existsSync(`${folder}/capstan-${dead}-1`)).toBe(false);
+  });
+
+  test('a process that a killed server left in a group is ended at the next start', async () => {
+    const folder = `/sys/fs/cgroup/pids${readFileSync('/proc/self/cgroup', 'utf8').match(/^\d+:pids:(.*)$/m)?.[1] ?? ''}`;
+    const dead = execFileSync('sh', ['-c', 'echo $$'], { encoding: 'utf8' }).trim();
+    const group = `${folder}/capstan-${dead}-2`;
+    mkdirSync(group);
+    const left = spawn('sleep', ['infinity'], { stdio: 'ignore' });
+    writeFileSync(`${group}/cgroup.procs`, String(left.pid));
+    const ended = once(left, 'exit');
+    openControlGroups({ memoryBytes: GIB, processes: 512 });
+    expect(await ended).toEqual([null, 'SIGKILL']);
+    await expect.poll(() => existsSync(group)).toBe(false);
   });
 });
 
