@@ -113,6 +113,10 @@ test('a validation message is read field by field, any other is not', () => {
     ['auth.token', 'is required'],
     ['models', 'must be at least 1 characters'],
   ]);
+  expect([...readFieldErrors('name: is required; scopes[0]: must be one of "a", "b"')]).toEqual([
+    ['name', 'is required'],
+    ['scopes', 'must be one of "a", "b"'],
+  ]);
   expect(readFieldErrors('body: must change at least one field').size).toBe(0);
   expect(readFieldErrors('The API key is not valid.').size).toBe(0);
   expect(readFieldErrors('body.name: is required; or something else').get('name')).toBe(

@@ -11,24 +11,15 @@ import { BudgetReachedError } from '../../src/platform/errors.ts';
 import { deleteBudget, findBudget, putBudget } from '../../src/platform/store/budgets.ts';
 import type { BudgetTarget } from '../../src/platform/store/budgets.ts';
 import { ensureOrganization } from '../../src/platform/store/keys.ts';
-import { openEmbeddedDatabase, openPostgresDatabase } from '../support/database.ts';
+import { listDatabases } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
-import { findService } from '../support/find-service.ts';
 
 const WORST = 0.02;
 const COST = 0.01;
 const SMALL = 0.005;
 const ROUNDING = 1e-9;
 
-const postgres = await findService('postgres');
-const databases: [string, () => Promise<TestDatabase>][] = [
-  ['PGlite', () => openEmbeddedDatabase()],
-  ...(postgres === undefined
-    ? []
-    : [['PostgreSQL', () => openPostgresDatabase(postgres)] as [string, () => Promise<TestDatabase>]]),
-];
-
-describe.each(databases)('leases of budgets on %s', (_name, openDatabase) => {
+describe.each(await listDatabases())('leases of budgets on %s', (_name, openDatabase) => {
   const bus = openMemoryBus();
   const log = pino({ level: 'silent' });
   let database: TestDatabase;

@@ -11,23 +11,14 @@ import { BudgetReachedError } from '../../src/platform/errors.ts';
 import { findBudget, putBudget } from '../../src/platform/store/budgets.ts';
 import type { BudgetTarget } from '../../src/platform/store/budgets.ts';
 import { ensureOrganization } from '../../src/platform/store/keys.ts';
-import { openEmbeddedDatabase, openPostgresDatabase } from '../support/database.ts';
+import { listDatabases } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
-import { findService } from '../support/find-service.ts';
 
 const WORKERS = 32;
 const WORST = 0.2;
 const COST = 0.1;
 
-const postgres = await findService('postgres');
-const databases: [string, () => Promise<TestDatabase>][] = [
-  ['PGlite', () => openEmbeddedDatabase()],
-  ...(postgres === undefined
-    ? []
-    : [['PostgreSQL', () => openPostgresDatabase(postgres)] as [string, () => Promise<TestDatabase>]]),
-];
-
-describe.each(databases)('budgets on %s', (_name, openDatabase) => {
+describe.each(await listDatabases())('budgets on %s', (_name, openDatabase) => {
   const bus = openMemoryBus();
   const log = pino({ level: 'silent' });
   let database: TestDatabase;

@@ -50,6 +50,11 @@ describe('the document of all services', () => {
     );
   });
 
+  test('says of every operation what is refused before it', () => {
+    const responses = (operation: Operation) => (operation as unknown as { responses: object }).responses;
+    expect(listOperations(whole).filter((operation) => !('431' in responses(operation)))).toEqual([]);
+  });
+
   test('is a page that shows every operation, and whose links lead somewhere', () => {
     const page = renderPage(whole, '/openapi.json');
     for (const { operationId } of listOperations(whole)) expect(page).toContain(`<article id="${operationId}">`);

@@ -6,6 +6,7 @@ import type { Db } from '../../src/platform/db/db.ts';
 import { openPglite } from '../../src/platform/db/pglite.ts';
 import { openPostgres } from '../../src/platform/db/postgres.ts';
 import { findPreparedDatabase } from '../../src/platform/store/prepared-database.ts';
+import { findService } from './find-service.ts';
 import { makeScratch } from './scratch.ts';
 import { TEMPLATE, withDatabase } from './template.ts';
 
@@ -44,4 +45,15 @@ export async function openPostgresDatabase(
       await server.close();
     },
   };
+}
+
+/** A name and how to open it, for `describe.each`: the embedded database, and PostgreSQL where there is one. */
+export async function listDatabases(): Promise<[name: string, open: () => Promise<TestDatabase>][]> {
+  const postgres = await findService('postgres');
+  return [
+    ['PGlite', () => openEmbeddedDatabase()],
+    ...(postgres === undefined
+      ? []
+      : [['PostgreSQL', () => openPostgresDatabase(postgres)] as [string, () => Promise<TestDatabase>]]),
+  ];
 }

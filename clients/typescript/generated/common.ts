@@ -157,6 +157,11 @@ export type Reasoning = {
   effort: "none" | "low" | "medium" | "high" | "max";
 };
 
+export type RefusedRequest = {
+  error: "validation_error";
+  message: string;
+};
+
 export type Role = {
   name: string;
   description?: string | undefined;

@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { Bus } from '../../platform/bus/bus.ts';
+import type { Egress } from '../../platform/egress/egress.ts';
 import type { Db } from '../../platform/db/db.ts';
 import type { Limits } from '../../platform/limits/limits.ts';
 import type { Objects } from '../../platform/objects/objects.ts';
@@ -20,6 +21,8 @@ export type ApiPorts = {
   sandboxes: Sandboxes;
   objects: Objects;
   masterKeys: MasterKeys;
+  /** decides which addresses of callers may be named */
+  egress: Egress;
   vaults: Vaults;
   mcp: Mcp;
   /** servers that installations may name */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ModelUsageList, USAGE_PARAMETERS } from './usage.ts';
 import { ModelPrice } from '../../inference/config.ts';
 import type { Scope } from '../../platform/contract/keys.ts';
+import { REFUSALS, RefusedRequest } from '../../platform/contract/refused.ts';
 import { describeScopes } from '../../platform/contract/route.ts';
 import { VERSION } from '../../platform/contract/version.ts';
 import { ChatCompletion, ChatRequest, ResponseResource, ResponsesRequest } from './chat.ts';
@@ -11,6 +12,7 @@ import { CountTokensRequest, Message, MessagesError, MessagesRequest, TokenCount
 import { NATIVE_OPERATIONS } from './native.ts';
 import type { Json, Operation } from './operation.ts';
 import { REQUEST_OPERATIONS } from './requests.ts';
+import { ChatCompletionChunk, MessageStreamEvent, ResponseStreamEvent } from './stream-events.ts';
 
 /** The provider's own words, if the provider caused the error. */
 const UpstreamError = z.object({
@@ -96,7 +98,7 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
     summary: 'Create a chat completion',
     body: ChatRequest,
     answer: ChatCompletion,
-    streams: true,
+    event: ChatCompletionChunk,
   },
   {
     id: 'createResponse',
@@ -106,7 +108,7 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
     summary: 'Create a response',
     body: ResponsesRequest,
     answer: ResponseResource,
-    streams: true,
+    event: ResponseStreamEvent,
   },
   {
     id: 'createMessage',
@@ -116,7 +118,7 @@ export const INFERENCE_OPERATIONS: readonly Operation[] = [
     summary: 'Create a message',
     body: MessagesRequest,
     answer: Message,
-    streams: true,
+    event: MessageStreamEvent,
     error: MessagesError,
     parameters: VERSIONS,
   },
@@ -222,11 +224,13 @@ function describe(schema: z.ZodType, components: Map<string, Json>): Json {
 }
 
 function buildOperation(operation: Operation, components: Map<string, Json>): Json {
-  const { id, method, tag, summary, body, answer, streams, error = InferenceError, open, parameters } = operation;
+  const { id, method, tag, summary, body, answer, event, error = InferenceError, open, parameters } = operation;
   const content = (types: readonly string[], schema: z.ZodType) =>
     Object.fromEntries(types.map((type) => [type, { schema: describe(schema, components) }]));
   const json = (schema: z.ZodType) => content(['application/json'], schema);
   const sent = operation.form === true ? 'multipart/form-data' : 'application/json';
+  const list = (failed: readonly [string, string][], schema: z.ZodType) =>
+    Object.fromEntries(failed.map(([status, description]) => [status, { description, content: json(schema) }]));
   const failures =
     open === true ? [] : Object.entries(ERRORS).filter(([status]) => body !== undefined || Number(status) < 429);
   return {
@@ -242,10 +246,14 @@ function buildOperation(operation: Operation, components: Map<string, Json>): Js
         description: summary,
         content: {
           ...content(operation.binary ?? ['application/json'], answer),
-          ...(streams === true ? { 'text/event-stream': { schema: { type: 'string' } } } : {}),
+          ...(event === undefined ? {} : content(['text/event-stream'], event)),
         },
       },
-      ...Object.fromEntries(failures.map(([status, description]) => [status, { description, content: json(error) }])),
+      ...list(failures, error),
+      ...list(
+        Object.entries(REFUSALS).map(([status, { description }]) => [status, description]),
+        RefusedRequest,
+      ),
     },
   };
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Operation } from './operation.ts';
+import { CompletionChunk } from './stream-events.ts';
 
 const Usage = z.looseObject({ total_tokens: z.int() });
 const model = z.string().meta({ description: '`<provider>/<id>`, a name of the configuration, or `script/…`' });
@@ -195,6 +196,6 @@ export const ENDPOINT_OPERATIONS: readonly Operation[] = [
     summary: 'Create a completion of a text',
     body: CompletionRequest,
     answer: Completion,
-    streams: true,
+    event: CompletionChunk,
   },
 ];

@@ -20,7 +20,8 @@ export type Operation = {
   scopes?: readonly Scope[];
   /** media types of a response that is not JSON */
   binary?: readonly string[];
-  streams?: true;
+  /** what each event of the stream holds, of an operation that can stream */
+  event?: z.ZodType;
   error?: z.ZodType;
   open?: true;
   parameters?: Json[];

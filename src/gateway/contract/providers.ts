@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ProviderModel, ProviderName, UpstreamFormat } from '../../inference/config.ts';
+import { AwsRegion, GoogleLocation, GoogleProject } from '../../inference/credentials/config.ts';
 import { PRESET_NAMES } from '../../inference/presets.ts';
 import { CursorPage, HttpUrl, Id, Timestamp, cursorListOf, deletedBody } from '../../platform/contract/common.ts';
 import { defineRoute } from '../../platform/contract/route.ts';
@@ -33,7 +34,7 @@ const ServiceAccountKey = z
 
 const Aws = z
   .strictObject({
-    region: z.string().regex(/^[a-z0-9-]{1,50}$/, 'must be a region such as us-east-1'),
+    region: AwsRegion,
     ...AwsKeys,
     accessKeyId: AwsKeys.accessKeyId.optional(),
     secretAccessKey: AwsKeys.secretAccessKey.optional().describe('sealed, like the other keys'),
@@ -42,11 +43,8 @@ const Aws = z
 
 const Google = z
   .strictObject({
-    project: z.string().regex(/^[a-z0-9.:-]{1,100}$/, 'must be the id of a project'),
-    location: z
-      .string()
-      .regex(/^[a-z0-9-]{1,50}$/, 'must be a location such as europe-west4')
-      .default('global'),
+    project: GoogleProject,
+    location: GoogleLocation,
     credentials: ServiceAccountKey.optional(),
   })
   .describe('Vertex AI: the project, and the service account that calls it');

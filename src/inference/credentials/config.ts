@@ -2,10 +2,18 @@ import { z } from 'zod';
 
 const Variable = z.string().min(1);
 
+/** What names a place at a cloud. */
+export const AwsRegion = z.string().regex(/^[a-z0-9-]{1,50}$/, 'must be a region such as us-east-1');
+export const GoogleProject = z.string().regex(/^[a-z0-9.:-]{1,100}$/, 'must be the id of a project');
+export const GoogleLocation = z
+  .string()
+  .regex(/^[a-z0-9-]{1,50}$/, 'must be a location such as europe-west4')
+  .default('global');
+
 /** Credentials of AWS; absent keys: the default chain of the AWS SDKs (environment, profile, web identity, instance). */
 export const AwsAccess = z
   .strictObject({
-    region: z.string().regex(/^[a-z0-9-]{1,50}$/, 'must be a region such as us-east-1'),
+    region: AwsRegion,
     accessKeyId: z.string().min(1).optional(),
     secretAccessKey: z.string().min(1).optional(),
     sessionToken: z.string().min(1).optional(),
@@ -27,11 +35,8 @@ export type AwsAccess = z.infer<typeof AwsAccess>;
  */
 export const GoogleAccess = z
   .strictObject({
-    project: z.string().regex(/^[a-z0-9.:-]{1,100}$/, 'must be the id of a project'),
-    location: z
-      .string()
-      .regex(/^[a-z0-9-]{1,50}$/, 'must be a location such as europe-west4')
-      .default('global'),
+    project: GoogleProject,
+    location: GoogleLocation,
     /** path of a service account's key, or of another file that Google's libraries read */
     credentialsFile: z.string().min(1).optional(),
     /** the content of such a file */

@@ -6,6 +6,9 @@ export const Timestamp = z.iso.datetime().meta({ id: 'Timestamp' });
 /** A time given by a caller. The database knows no year 0. */
 export const GivenTime = Timestamp.refine((time) => Date.parse(time) > 0, 'must be after 1970');
 
+/** A time given by a caller at which something ends. */
+export const FutureTime = Timestamp.refine((time) => Date.parse(time) > Date.now(), 'must be in the future');
+
 const MAX_KEYS = 512;
 /** Entries and items of an object at all depths. */
 const MAX_VALUES = 10_000;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { GivenTime, Id, Metadata, Timestamp, deletedBody } from './common.ts';
+import { FutureTime, Id, Metadata, Timestamp, deletedBody } from './common.ts';
 
 /**
  * `agents:approve` reads what waits for people and answers it. `agents:deploy` moves production, deletes agents and
@@ -40,7 +40,7 @@ const limits = {
   /** at the gateway; null: the server's own limit */
   tokensPerDay: z.int().min(1).max(1_000_000_000_000).nullable().optional(),
   /** null: never */
-  expiresAt: GivenTime.nullable().optional(),
+  expiresAt: FutureTime.nullable().optional(),
   /** the models of the gateway that the key may use; null: all */
   models: z.array(ModelPattern).min(1).max(200).nullable().optional(),
   metadata: Metadata.optional(),

@@ -4,6 +4,7 @@ import { ErrorBody, ERROR_STATUS, publicCode } from './errors.ts';
 import { listErrorExamples } from './examples/errors.ts';
 import { PARAMETERS } from './examples/example.ts';
 import type { Example } from './examples/example.ts';
+import { REFUSALS, RefusedRequest } from './refused.ts';
 import { describeScopes, listScopes } from './route.ts';
 import type { Route } from './route.ts';
 import { VERSION } from './version.ts';
@@ -211,6 +212,15 @@ function listErrors<Code extends string>(
   });
 }
 
+function listRefusals(components: Components): [string, Json][] {
+  return Object.entries(REFUSALS).map(([status, { description, example }]) => {
+    const schema = describe(RefusedRequest, components, 'input');
+    const headers = referHeaders(['X-Request-Id']);
+    const examples = { [example.error]: { value: example } };
+    return [status, { description, headers, content: { 'application/json': { schema, examples } } }];
+  });
+}
+
 function describeRequest(route: Route, components: Components, example: Example | undefined): Json {
   const media = route.media ?? (route.body === undefined ? undefined : { 'application/json': route.body });
   if (media === undefined) return {};
@@ -253,6 +263,7 @@ function buildOperation<Code extends string>(
     responses: Object.fromEntries([
       ...listSuccesses(route, components, example),
       ...listErrors(route, components, catalogue),
+      ...listRefusals(components),
     ]),
   };
 }

@@ -1,8 +1,12 @@
 import type { Socket } from 'node:net';
+import { TOO_LARGE } from '../contract/refused.ts';
 import { chooseRequestId } from './request-id.ts';
 
 const REASONS: Record<string, { status: string; message: string }> = {
-  HPE_HEADER_OVERFLOW: { status: '431 Request Header Fields Too Large', message: 'header: must be at most 16 KiB' },
+  HPE_HEADER_OVERFLOW: {
+    status: '431 Request Header Fields Too Large',
+    message: TOO_LARGE,
+  },
   ERR_HTTP_REQUEST_TIMEOUT: { status: '408 Request Timeout', message: 'The request took too long to arrive.' },
 };
 const MALFORMED = { status: '400 Bad Request', message: 'The request is not valid HTTP.' };

@@ -2,6 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import { buildCursorList } from '../contract/common.ts';
 import { TEST_EVENT, webhookRoutes } from '../contract/webhooks.ts';
 import type { Webhook } from '../contract/webhooks.ts';
+import type { Egress } from '../egress/egress.ts';
+import { explainRefusal } from '../egress/explain-refusal.ts';
 import { makeWebhookSecret } from '../webhook-signature.ts';
 import { errors } from '../errors.ts';
 import { newId } from '../ids.ts';
@@ -25,10 +27,16 @@ import { registerRoute } from './route.ts';
 /** Of one organization: each event is stored once more for every webhook that wants it. */
 const MAX_WEBHOOKS = 50;
 
-type WebhookDeps = Pick<HttpPorts, 'db'> & HttpDeps & { masterKeys: MasterKeys };
+type WebhookDeps = Pick<HttpPorts, 'db'> & HttpDeps & { masterKeys: MasterKeys; egress: Egress };
+
+/** Throws `validation_error` for an address that deliveries would never reach. */
+async function checkUrl(egress: Egress, url: string): Promise<void> {
+  const refusal = await explainRefusal(egress, url);
+  if (refusal !== undefined) throw errors.validation(`url: ${refusal}`);
+}
 
 export function registerWebhookRoutes(app: FastifyInstance, deps: WebhookDeps): void {
-  const { db, masterKeys } = deps;
+  const { db, masterKeys, egress } = deps;
   const getWebhook = async ({ organizationId }: Caller, id: string): Promise<Webhook> => {
     const webhook = await findWebhook(db, organizationId, id);
     if (webhook === undefined) throw errors.notFound('webhook');
@@ -36,6 +44,7 @@ export function registerWebhookRoutes(app: FastifyInstance, deps: WebhookDeps): 
   };
 
   registerRoute(app, deps, webhookRoutes.createWebhook, async ({ body, caller }) => {
+    await checkUrl(egress, body.url);
     const id = newId('whk');
     const text = makeWebhookSecret();
     const secret = masterKeys.seal(text, webhookContext(id));
@@ -61,6 +70,7 @@ export function registerWebhookRoutes(app: FastifyInstance, deps: WebhookDeps): 
   }));
 
   registerRoute(app, deps, webhookRoutes.updateWebhook, async ({ params, body, caller }) => {
+    if (body.url !== undefined) await checkUrl(egress, body.url);
     const webhook = await db.transaction((tx) => updateWebhook(tx, caller.organizationId, params.webhookId, body));
     if (webhook === undefined) throw errors.notFound('webhook');
     return { status: 200, body: webhook };

@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import type { GenerationCreate, GenerationSubmitted } from '../contract/generations.ts';
-import { EgressError } from '../../platform/egress/error.ts';
+import { explainRefusal } from '../../platform/egress/explain-refusal.ts';
 import { errors } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
 import { findKeptAnswer, hashBody } from '../../platform/store/idempotency.ts';
@@ -109,11 +109,6 @@ async function prepare(ports: VideoPorts, { organizationId, body }: Submission):
 
 /** Rejects only URLs that the guard will always reject: an unknown host may exist later. */
 async function checkWebhook({ egress }: VideoPorts, url: string): Promise<void> {
-  try {
-    await egress.check(url);
-  } catch (error) {
-    const isRefused = error instanceof EgressError && (error.code === 'refused' || error.code === 'bad_url');
-    if (isRefused) throw errors.validation(`webhookUrl: ${error.message}`);
-    if (!(error instanceof EgressError)) throw error;
-  }
+  const refusal = await explainRefusal(egress, url);
+  if (refusal !== undefined) throw errors.validation(`webhookUrl: ${refusal}`);
 }

@@ -23,11 +23,20 @@ test('a key ends when it expires, with its sign-ins', async () => {
   expect([expiresAt, await statusOf(key)]).toEqual([future, 200]);
   const signIn = await api.call<SignIn>('POST', '/v1/sign-ins', { key: null, body: { key } });
   const cookie = String(signIn.headers['set-cookie']).split(';')[0] ?? '';
-  await change(id, { expiresAt: new Date(Date.now() - 1000).toISOString() });
-  expect(await statusOf(key)).toBe(401);
+  await change(id, { expiresAt: new Date(Date.now() + 1000).toISOString() });
+  await expect.poll(() => statusOf(key), { timeout: 10_000 }).toBe(401);
   expect((await api.call('GET', '/v1/me', { key: null, headers: { cookie } })).status).toBe(401);
   expect((await change(id, { expiresAt: null })).body.expiresAt).toBeNull();
   expect(await statusOf(key)).toBe(200);
+});
+
+test('a key that would have ended already is refused', async () => {
+  const { id } = await make();
+  const past = { expiresAt: new Date(Date.now() - 1000).toISOString() };
+  const made = await api.call('POST', '/v1/api-keys', { body: { name: 'k', ...past } });
+  expect([made.status, made.body.message]).toEqual([400, 'expiresAt: must be in the future']);
+  const changed = await api.call('PATCH', `/v1/api-keys/${id}`, { body: past });
+  expect([changed.status, changed.body.message]).toEqual([400, 'expiresAt: must be in the future']);
 });
 
 test('after a rotation both secrets work until the grace period ends', async () => {

@@ -2,7 +2,7 @@ import { ERROR_STATUS, publicCode } from '../errors.ts';
 import type { ErrorBody, ErrorCode } from '../errors.ts';
 
 const MESSAGES: Record<ErrorCode, string> = {
-  validation_error: 'body.name: is required; body.tools: must be of type array',
+  validation_error: 'name: is required; tools: must be of type array',
   unauthorized: 'The API key is missing, invalid or revoked.',
   forbidden: 'The API key lacks the scope agents:write.',
   not_found: 'No such agent.',
