@@ -19,6 +19,8 @@ export type CliServer = {
   capstan(args: string[], options?: RunOptions): Promise<Finished>;
   /** The same while it runs; killed with the server. */
   start(args: string[], options?: RunOptions): ChildProcess;
+  /** Resolves with the output of the server from now on, once it matches. */
+  watch(pattern: RegExp): Promise<string>;
   /** Ends the server as a crash does; its folder stays until `close`. */
   kill(): Promise<void>;
   close(): Promise<void>;
@@ -87,6 +89,7 @@ export async function startServer(settings: Record<string, string> = {}): Promis
     dataDir,
     env,
     start,
+    watch: (pattern) => waitFor(server, pattern),
     capstan: (args, options = {}) => collect(start(args, { input: '', ...options })),
     async kill() {
       server.kill('SIGKILL');

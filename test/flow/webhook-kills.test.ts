@@ -122,6 +122,18 @@ async function live(agent: Agent, step: Step): Promise<void> {
   await work;
 }
 
+/** All of them, page by page. */
+async function listSessions(api: Api): Promise<Session[]> {
+  const all: Session[] = [];
+  for (;;) {
+    const path = `/v1/sessions?limit=100&offset=${all.length}`;
+    const { data, pagination } = (await api.call<{ data: Session[]; pagination: { hasMore: boolean } }>('GET', path))
+      .body;
+    all.push(...data);
+    if (!pagination.hasMore) return all;
+  }
+}
+
 const listEnds = async (api: Api, sessionId: string): Promise<string[]> =>
   (await api.call<{ data: EventEnvelope[] }>('GET', `/v1/sessions/${sessionId}/events?limit=100`)).body.data
     .filter(({ type }) => type === 'session.status_idle')
@@ -142,7 +154,7 @@ test(
 
     const { api } = await start();
     const path = `/v1/webhooks/${webhook.id}/deliveries?state=pending&limit=100`;
-    const sessions = async () => (await api.call<{ data: Session[] }>('GET', '/v1/sessions?limit=100')).body.data;
+    const sessions = () => listSessions(api);
     await expect.poll(async () => (await sessions()).every(({ status }) => status === 'idle')).toBe(true);
     // A claim of a server that was killed lasts a minute.
     const pending = async () => (await api.call<{ data: WebhookDelivery[] }>('GET', path)).body.data.length;

@@ -207,3 +207,14 @@ test('people and keys exist side by side', async () => {
   const response = await fetch(`${people.base}/v1/me`, { headers: { 'x-api-key': OWNER_KEY } });
   expect(await response.json()).toMatchObject({ organization: 'default', user: null });
 });
+
+test('the log says why the identity provider refused a sign-in', async () => {
+  const browser = new CookieClient();
+  const begun = await browser.send(`${people.base}/v1/sign-ins/oidc`);
+  const state = new URL(begun.headers.get('location') ?? '').searchParams.get('state') ?? '';
+  const answer = { state, iss: people.provider.issuer, error: 'invalid_scope', error_description: 'No scope groups.' };
+  const path = `/v1/sign-ins/oidc/callback?${new URLSearchParams(answer).toString()}`;
+  const lines = people.server.watch(/sign-in failed/);
+  expect((await browser.send(people.base + path)).status).toBe(401);
+  expect(await lines).toMatch(/"providerError":"invalid_scope","providerDescription":"No scope groups\."/);
+});

@@ -1,7 +1,6 @@
 /** The path of a field; some messages name the part of the request that it is in. */
-const PATH = String.raw`(?:(?:body|path)\.)?(?!body: )([\w.[\]*]+): `;
-const ENTRY = new RegExp(`^${PATH}`);
-const BETWEEN = new RegExp(`; (?=${PATH.replace('([', '(?:[')})`);
+const ENTRY = /^(?:(?:body|path)\.)?(?!body: )([\w.[\]*]+): /;
+const BETWEEN = /; (?=(?:(?:body|path)\.)?[\w.[\]*]+: )/;
 const MAX_LENGTH = 10_000;
 
 /**

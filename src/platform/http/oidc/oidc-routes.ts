@@ -14,6 +14,7 @@ import { findPerson } from './token-caller.ts';
 const CHALLENGE_COOKIE = 'capstan_oidc';
 const CHALLENGE_SECONDS = 600;
 const MAX_RETURN = 2000;
+const MAX_LOGGED = 500;
 const ID_TOKEN = 'id token of a sign-in';
 const NO_STORE = { 'cache-control': 'no-store' };
 
@@ -56,6 +57,15 @@ export function openIdToken(masterKeys: MasterKeys, stored: unknown): string | u
   }
 }
 
+/** What the provider says of a failed sign-in, for the log: its own words name the setting that is wrong. */
+function describeAnswer(error: unknown): { providerError?: string; providerDescription?: string } {
+  const { error: code, error_description: text } = (error ?? {}) as { error?: unknown; error_description?: unknown };
+  return {
+    ...(typeof code === 'string' ? { providerError: code.slice(0, MAX_LOGGED) } : {}),
+    ...(typeof text === 'string' ? { providerDescription: text.slice(0, MAX_LOGGED) } : {}),
+  };
+}
+
 /** The page that a browser is shown after a failed sign-in; programs get the error itself. */
 function sendFailure(reply: FastifyReply, request: FastifyRequest, base: string, error: unknown): FastifyReply {
   const known =
@@ -75,6 +85,10 @@ async function finishSignIn(deps: OidcDeps, oidc: OidcProvider, request: Fastify
   if (url.searchParams.get('state') !== begun.state)
     throw errors.validation('query.state: is not the one of this sign-in');
   const signedIn = await oidc.finish(url, begun);
+  const { groupsClaim, roles } = oidc.config;
+  if (signedIn.claims[groupsClaim] === undefined && Object.keys(roles).length > 0) {
+    deps.log.warn({ claim: groupsClaim, requestId: request.id }, 'the identity provider sent no groups');
+  }
   const person = await findPerson(deps.db, oidc, signedIn.claims, 'sign-in');
   if (person === undefined) throw errors.forbidden('None of your groups has a role here.');
   await refund();
@@ -136,7 +150,8 @@ export function registerOidcRoutes(app: FastifyInstance, deps: OidcDeps, oidc: O
       ];
       return await reply.headers({ ...NO_STORE, 'set-cookie': cookies }).redirect(returnTo);
     } catch (error) {
-      log.info({ error: errorText(error), requestId: request.id }, 'sign-in failed');
+      const level = error instanceof ApiError ? 'info' : 'warn';
+      log[level]({ error: errorText(error), ...describeAnswer(error), requestId: request.id }, 'sign-in failed');
       return sendFailure(reply, request, base, error);
     }
   });
