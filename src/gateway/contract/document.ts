@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ModelUsageList, USAGE_PARAMETERS } from './usage.ts';
 import { ModelPrice } from '../../inference/config.ts';
 import type { Scope } from '../../platform/contract/keys.ts';
-import { REFUSALS, RefusedRequest } from '../../platform/contract/refused.ts';
+import { RefusedRequest, listRefusals } from '../../platform/contract/refused.ts';
 import { describeScopes } from '../../platform/contract/route.ts';
 import { VERSION } from '../../platform/contract/version.ts';
 import { ChatCompletion, ChatRequest, ResponseResource, ResponsesRequest } from './chat.ts';
@@ -229,8 +229,6 @@ function buildOperation(operation: Operation, components: Map<string, Json>): Js
     Object.fromEntries(types.map((type) => [type, { schema: describe(schema, components) }]));
   const json = (schema: z.ZodType) => content(['application/json'], schema);
   const sent = operation.form === true ? 'multipart/form-data' : 'application/json';
-  const list = (failed: readonly [string, string][], schema: z.ZodType) =>
-    Object.fromEntries(failed.map(([status, description]) => [status, { description, content: json(schema) }]));
   const failures =
     open === true ? [] : Object.entries(ERRORS).filter(([status]) => body !== undefined || Number(status) < 429);
   return {
@@ -249,11 +247,8 @@ function buildOperation(operation: Operation, components: Map<string, Json>): Js
           ...(event === undefined ? {} : content(['text/event-stream'], event)),
         },
       },
-      ...list(failures, error),
-      ...list(
-        Object.entries(REFUSALS).map(([status, { description }]) => [status, description]),
-        RefusedRequest,
-      ),
+      ...Object.fromEntries(failures.map(([status, description]) => [status, { description, content: json(error) }])),
+      ...Object.fromEntries(listRefusals(describe(RefusedRequest, components))),
     },
   };
 }

@@ -4,7 +4,8 @@ import { ErrorBody, ERROR_STATUS, publicCode } from './errors.ts';
 import { listErrorExamples } from './examples/errors.ts';
 import { PARAMETERS } from './examples/example.ts';
 import type { Example } from './examples/example.ts';
-import { REFUSALS, RefusedRequest } from './refused.ts';
+import { RefusedRequest, listRefusals } from './refused.ts';
+import { HEADERS, RATE_LIMIT_HEADERS, referHeaders } from './response-headers.ts';
 import { describeScopes, listScopes } from './route.ts';
 import type { Route } from './route.ts';
 import { VERSION } from './version.ts';
@@ -47,17 +48,6 @@ export const AGENT_ERRORS = {
   body: ErrorBody,
   listExamples: listErrorExamples,
 } satisfies ErrorCatalogue<keyof typeof ERROR_STATUS>;
-
-const RATE_LIMIT_HEADERS = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
-const HEADERS: Record<string, string> = {
-  'RateLimit-Limit': 'size of the allowance that limits this request most specifically',
-  'RateLimit-Remaining': 'what is left of it in the open window',
-  'RateLimit-Reset': 'whole seconds until the window ends',
-  'Retry-After': 'whole seconds to wait at least',
-  'X-Capstan-Ignored-Fields':
-    'fields of the body that the operation does not know and has ignored: up to 20 paths, separated by commas',
-  'X-Request-Id': 'names this request in the logs; taken over from the request when it is fit',
-};
 
 const BYTES: Json = { type: 'string', format: 'binary' };
 
@@ -146,10 +136,6 @@ function listParameters(
   }));
 }
 
-function referHeaders(names: readonly string[]): Json {
-  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
-}
-
 function listSuccesses(route: Route, components: Components, example: Example | undefined): [string, Json][] {
   return Object.entries(route.responses).map(([status, schema]) => {
     const answer = example?.answers[Number(status)];
@@ -212,15 +198,6 @@ function listErrors<Code extends string>(
   });
 }
 
-function listRefusals(components: Components): [string, Json][] {
-  return Object.entries(REFUSALS).map(([status, { description, example }]) => {
-    const schema = describe(RefusedRequest, components, 'input');
-    const headers = referHeaders(['X-Request-Id']);
-    const examples = { [example.error]: { value: example } };
-    return [status, { description, headers, content: { 'application/json': { schema, examples } } }];
-  });
-}
-
 function describeRequest(route: Route, components: Components, example: Example | undefined): Json {
   const media = route.media ?? (route.body === undefined ? undefined : { 'application/json': route.body });
   if (media === undefined) return {};
@@ -263,7 +240,7 @@ function buildOperation<Code extends string>(
     responses: Object.fromEntries([
       ...listSuccesses(route, components, example),
       ...listErrors(route, components, catalogue),
-      ...listRefusals(components),
+      ...listRefusals(describe(RefusedRequest, components, 'input'), referHeaders(['X-Request-Id'])),
     ]),
   };
 }
