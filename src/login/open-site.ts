@@ -4,7 +4,7 @@ import { errorText } from '../platform/errors.ts';
 import type { Fleet, BrowserSlot } from './browser/fleet.ts';
 import { addPasskeys } from './browser/passkeys.ts';
 import type { Authenticator, PasskeyUse } from './browser/passkeys.ts';
-import { declinePrompts } from './browser/auth-prompts.ts';
+import { guardCalls } from './browser/call-guard.ts';
 import { installDetection } from './detection/observe.ts';
 import { LoginError } from './login-error.ts';
 import { openPageObserver } from './flow/page-observer.ts';
@@ -48,6 +48,7 @@ export async function withSite<T>(
     over.throwIfAborted();
     const { site } = input;
     const traffic = new Traffic(slot.context, (url) => site.allows(url));
+    slot.proxy.watchSubmits((target) => traffic.readOwed(target));
     const observer = openPageObserver(slot.context, site);
     const visited = new Set<string>();
     await installDetection(slot.context);
@@ -55,9 +56,10 @@ export async function withSite<T>(
     const authenticator = input.passkeys && (await addPasskeys(slot.context, input.passkeys));
     if (options.httpCredentials === undefined) {
       // Not awaited: the page can load meanwhile.
-      const decline = (each: Page) => void declinePrompts(each).catch(() => undefined);
-      slot.context.on('page', decline);
-      decline(page);
+      const maySend = (body: string) => traffic.mayBeSent(body);
+      const guard = (each: Page) => void guardCalls(each, maySend).catch(() => undefined);
+      slot.context.on('page', guard);
+      guard(page);
     }
     page.on('framenavigated', (frame) => {
       const origin = frame.parentFrame() === null ? URL.parse(frame.url())?.origin : undefined;

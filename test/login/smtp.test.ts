@@ -1,6 +1,3 @@
-import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readMailAddress, signMailAddress } from '../../src/login/mailbox/address.ts';
@@ -8,23 +5,14 @@ import { openMailListener } from '../../src/login/mailbox/smtp.ts';
 import type { MailListener } from '../../src/login/mailbox/smtp.ts';
 import { newId } from '../../src/platform/ids.ts';
 import { buildMasterKeys } from '../../src/platform/master-key.ts';
+import { makeCertificate } from '../support/certificate.ts';
 import { buildAsking } from '../support/login-sites/asking.ts';
 import { PASSWORD, USER, startLoginSites } from '../support/login-sites/server.ts';
 import type { LoginSites } from '../support/login-sites/server.ts';
 import { buildStranger } from '../support/login-sites/strangers.ts';
-import { makeScratch } from '../support/scratch.ts';
 import { MASTER_KEY } from '../support/vaults.ts';
 import { byPassword, startTestLogin } from './harness.ts';
 import type { TestLogin } from './harness.ts';
-
-function makeCertificate(): [cert: string, key: string] {
-  const folder = makeScratch('smtp');
-  const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
-  const kind = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1'];
-  const names = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'];
-  execFileSync('openssl', [...kind, ...names, '-keyout', key, '-out', cert], { stdio: 'pipe' });
-  return [readFileSync(cert, 'utf8'), readFileSync(key, 'utf8')];
-}
 
 const DOMAIN = 'codes.example';
 const HOUR_MS = 3_600_000;
@@ -96,7 +84,7 @@ describe('a listener for emails to mailboxes', () => {
   });
 
   test('offers STARTTLS with a certificate, and not without', async () => {
-    const [cert, key] = makeCertificate();
+    const { cert, key } = makeCertificate();
     const options = { host: '127.0.0.1', port: 0, domain: DOMAIN, tls: { cert, key } };
     const secured = await openMailListener(login.ports, options);
     const sendSecured = (port: number) =>

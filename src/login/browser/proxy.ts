@@ -1,10 +1,12 @@
 import { createServer, request as httpRequest } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Egress } from '../../platform/egress/egress.ts';
 import { EgressError } from '../../platform/egress/error.ts';
+import { joinTunnel } from './tunnel.ts';
+import type { Owed } from './tunnel.ts';
 
 /** The network access of one job's browser context. */
 export type JobProxy = {
@@ -14,6 +16,8 @@ export type JobProxy = {
   refused: readonly string[];
   /** the last connection error of each target, by `host:port` */
   faults: ReadonlyMap<string, EgressError>;
+  /** Says what a target, `host:port`, owes the browser; until it is set, nothing. */
+  watchSubmits(readOwed: (target: string) => Owed): void;
   close(): Promise<void>;
 };
 
@@ -87,6 +91,14 @@ function passAnswer(answer: IncomingMessage, request: IncomingMessage, response:
   });
 }
 
+/** On a free port of loopback. */
+function listen(server: Server): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+}
+
 /**
  * A forward proxy for one job, on a free loopback port. It resolves and checks each target, and connects to the very
  * address that was checked, so neither redirects, frames, sockets, workers nor DNS rebinding get
@@ -96,6 +108,7 @@ export async function openJobProxy(egress: Egress): Promise<JobProxy> {
   const sockets = new Set<Duplex>();
   const refused: string[] = [];
   const faults = new Map<string, EgressError>();
+  let readOwed: (target: string) => Owed = () => 'nothing';
 
   const keep = <T extends Duplex>(socket: T): T => {
     sockets.add(socket);
@@ -129,9 +142,7 @@ export async function openJobProxy(egress: Egress): Promise<JobProxy> {
       if (client.destroyed) return upstream.destroy();
       client.write('HTTP/1.1 200 Connection Established\r\n\r\n');
       if (head.length > 0) upstream.write(head);
-      client.once('close', () => upstream.destroy());
-      upstream.once('close', () => client.destroy());
-      client.pipe(upstream).pipe(client);
+      joinTunnel(client, upstream, () => readOwed(`${target.host}:${target.port}`));
     } catch (fault) {
       client.end(`HTTP/1.1 ${statusOf(fault)}\r\nconnection: close\r\n\r\n`);
     }
@@ -177,14 +188,14 @@ export async function openJobProxy(egress: Egress): Promise<JobProxy> {
   // Browsers open WebSockets by CONNECT, so a plain upgrade is never legitimate.
   server.on('upgrade', (_request, client) => client.destroy());
   server.on('clientError', (_error, client) => client.destroy());
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
+  await listen(server);
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     refused,
     faults,
+    watchSubmits: (read) => {
+      readOwed = read;
+    },
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -134,7 +134,8 @@ function listNewFailures({ signals, document }: PageSnapshot, before: PageSnapsh
 }
 
 function isAccepted(last: Submission | undefined, hasForm: boolean): boolean {
-  if (last === undefined || last.status < 200 || last.status >= 400 || last.reportsFailure) return false;
+  if (last === undefined || last.status < 200 || last.status >= 400) return false;
+  if (last.reportsFailure || last.broken) return false;
   return !last.isNavigation || !hasForm;
 }
 
@@ -155,7 +156,7 @@ export function weighEvidence(snapshot: PageSnapshot, attempt: Attempt, timing: 
   const signals = listSignals(snapshot, attempt, last);
   const failures = listNewFailures(snapshot, before);
   const plain = findPlainFailure(snapshot, before);
-  const failedStatus = findFailedStatus(last);
+  const failedStatus = signals.includes('account') && last?.broken === true ? undefined : findFailedStatus(last);
   // Beside a form every message is about it.
   if (!hasForm && snapshot.document !== before.document) {
     const [doubt, own] = [true, false].map((aside) => failures.find((each) => each.aside === aside)?.cause);
@@ -189,9 +190,10 @@ function findPlainFailure({ signals, interstitial }: PageSnapshot, before: PageS
   return signals.stated;
 }
 
-/** 5xx in answer to what was typed. */
+/** 5xx in answer to what was typed; 0 for an answer that did not come as a whole. */
 function findFailedStatus(last: Submission | undefined): number | undefined {
-  return last?.carriesSecret === true && last.status >= 500 ? last.status : undefined;
+  if (last?.carriesSecret !== true) return undefined;
+  return last.status >= 500 ? last.status : last.broken ? 0 : undefined;
 }
 
 const STATUS_CAUSES: Readonly<Record<number, FailureCause>> = {

@@ -183,18 +183,21 @@ function judgeLink({ step, snapshot, idle, stays, evidence: { veto, signals } }:
   return { is: 'failed', error, tentative: true };
 }
 
+/** The submit has no answer, or a part of one. */
+export function buildSilentError(): LoginError {
+  return new LoginError('site_unreachable', 'The site did not answer.', { details: { reason: 'no_answer' } });
+}
+
 function judgeFailure({ step, isIdle, evidence: { veto, failedStatus } }: Case): Verdict | undefined {
   if (veto === undefined && failedStatus === undefined) return undefined;
   if (!isIdle) return PENDING;
   if (veto !== undefined) {
     return { is: 'failed', error: buildOutcomeError(veto.cause, step), tentative: veto.byAbsence };
   }
-  const isSilent = failedStatus === 0;
-  const error = new LoginError(
-    'site_unreachable',
-    isSilent ? 'The site did not answer.' : 'The site answered with an error.',
-    { details: isSilent ? { reason: 'no_answer' } : { status: failedStatus } },
-  );
+  const error =
+    failedStatus === 0
+      ? buildSilentError()
+      : new LoginError('site_unreachable', 'The site answered with an error.', { details: { status: failedStatus } });
   return { is: 'failed', error, tentative: false };
 }
 

@@ -6,6 +6,7 @@ import { decideAfterCheck, decideAfterSubmit } from './after-submit.ts';
 import type { FlowAction, SubmitAction } from './after-submit.ts';
 import { PersonalHelp, askForCode, askForEmailLink } from './ask-person.ts';
 import { describeStep } from './challenge.ts';
+import { unlessBroken } from './broken-document.ts';
 import { snapshotCookies } from './cookies.ts';
 import type { AvailableMethods, PageStep } from './decide.ts';
 import { buildEndlessError, buildForeignLinkError, buildStepError } from './errors.ts';
@@ -85,7 +86,8 @@ class Flow {
   }
 
   async #observe(): Promise<ObservedPage> {
-    return this.#help.apply(await this.#ports.observer.observe(this.#ports.signal));
+    const { observer, signal, traffic } = this.#ports;
+    return this.#help.apply(await unlessBroken(observer.observe(signal), traffic));
   }
 
   #sleep = (ms: number): Promise<void> => sleep(ms, undefined, { signal: this.#ports.signal });
@@ -99,13 +101,8 @@ class Flow {
     const { state, action } = decideAfterSubmit(this.#state, submitted, view);
     this.#state = state;
     if (action.do !== 'check-session') return action;
-    const { session, signals } = await proveSession(this.#ports, observed, {
-      state,
-      submitted,
-      signals: action.signals,
-      site: this.#input.site,
-      loginUrl: this.#loginUrl,
-    });
+    const attempted = { state, submitted, signals: action.signals, site: this.#input.site, loginUrl: this.#loginUrl };
+    const { session, signals } = await proveSession(this.#ports, observed, attempted);
     const checked = decideAfterCheck(state, submitted, { session, signals, view });
     this.#state = checked.state;
     return checked.action;
@@ -241,8 +238,7 @@ class Flow {
 
   async #resubmit(observed: ObservedPage): Promise<void> {
     await submitByEnter(observed).catch(ignoreStale);
-    const { submitted } = this.#state;
-    if (submitted !== undefined) this.#recordSubmit({ ...submitted, at: performance.now() });
+    if (this.#state.submitted !== undefined) this.#recordSubmit({ ...this.#state.submitted, at: performance.now() });
   }
 
   #describeChallenge(observed: ObservedPage, expects: 'code' | 'link') {

@@ -1,4 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { BrowserContext, Dialog, Page, Request, Response } from 'playwright-core';
+import type { Owed } from '../browser/tunnel.ts';
+import { TypedValues, readAuthorization } from './typed-values.ts';
 
 /** A request that may have carried typed values. */
 export type Submission = {
@@ -14,6 +17,8 @@ export type Submission = {
   isNavigation: boolean;
   /** the answer itself reports a failure: `{ "error": … }`, `{ "success": false }` */
   reportsFailure: boolean;
+  /** the connection failed before the answer was complete */
+  broken: boolean;
 };
 
 const CALLS = new Set(['xhr', 'fetch']);
@@ -25,26 +30,6 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 const MAX_DIALOGS = 5;
 /** Addresses that scripts have read since recording began. */
 const MAX_READ = 5;
-
-/** The encodings in which a text may appear in a body. */
-function listEncodings(secret: string): string[] {
-  const uri = encodeURIComponent(secret);
-  return [secret, JSON.stringify(secret).slice(1, -1), uri, uri.replaceAll('%20', '+')];
-}
-
-/** HTTP Basic credentials that a script sends: decoded from the header, or from the URL of the request. */
-function readAuthorization(request: Request): string {
-  const [, encoded = ''] = /^basic +(\S+)$/i.exec(request.headers()['authorization'] ?? '') ?? [];
-  if (encoded !== '') return Buffer.from(encoded, 'base64').toString();
-  const { username = '', password = '' } = URL.parse(request.url()) ?? {};
-  if (password === '') return '';
-  try {
-    return `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-  } catch {
-    // Not encoded as an address should be.
-    return `${username}:${password}`;
-  }
-}
 
 const ERROR_FIELDS = ['error', 'errors', 'errorCode', 'error_code', 'errorMessage'];
 
@@ -75,6 +60,16 @@ function isTopDocument(request: Request): boolean {
   }
 }
 
+/** `host:port` of an address. */
+function readTarget(address: string): string {
+  const { protocol = '', hostname = '', port = '' } = URL.parse(address) ?? {};
+  const usual = protocol === 'https:' || protocol === 'wss:' ? '443' : '80';
+  return `${hostname.replace(/^\[(.*)\]$/, '$1')}:${port === '' ? usual : port}`;
+}
+
+/** Failures of a request that the page or the browser itself has ended. */
+const ENDED_HERE = /ERR_(?:ABORTED|BLOCKED|FAILED|CACHE_MISS)/;
+
 async function readsAsFailure(response: Response): Promise<boolean> {
   const headers = response.headers();
   if (!(headers['content-type'] ?? '').includes('json')) return false;
@@ -89,17 +84,22 @@ async function readsAsFailure(response: Response): Promise<boolean> {
   }
 }
 
+/** ms that the browser gets to report how a request has ended */
+const REPORT_MS = 1000;
+const INITIAL = { reportsFailure: false, broken: false };
+
 /** Watches the requests of a browser context for as long as it lives. Bodies are inspected and not kept. */
 export class Traffic {
   readonly #allows: (url: string) => boolean;
   readonly #recorded = new Map<Request, Submission>();
   readonly #open = new Map<Request, number>();
+  /** recorded requests without a response */
+  readonly #unanswered = new Set<Request>();
   #submissions: Submission[] = [];
   #dialogs: string[] = [];
   /** calls before the submit, which check typed values */
   #checks: Submission[] = [];
-  /** of each typed value */
-  #encodings: string[][] = [];
+  #typed = new TypedValues([]);
   #lastChange = performance.now();
   #status = 0;
   #read = new Set<string>();
@@ -112,7 +112,7 @@ export class Traffic {
     context.on('request', (request) => this.#begin(request));
     context.on('response', (response) => void this.#receive(response));
     context.on('requestfinished', (request) => this.#end(request));
-    context.on('requestfailed', (request) => this.#end(request));
+    context.on('requestfailed', (request) => this.#fail(request));
     context.on('page', (page) => this.#listen(page));
     for (const page of context.pages()) this.#listen(page);
   }
@@ -120,6 +120,11 @@ export class Traffic {
   /** Since the submit, oldest first; if none was sent since, those before it. */
   get submissions(): readonly Submission[] {
     return this.#submissions.length > 0 ? this.#submissions : this.#checks;
+  }
+
+  /** The answer to a form broke off. */
+  hasBrokenDocument(): boolean {
+    return this.#submissions.some(({ isNavigation, broken }) => isNavigation && broken);
   }
 
   /** Texts of `alert` and the like since recording began. */
@@ -149,8 +154,9 @@ export class Traffic {
     this.#dialogs = [];
     this.#read.clear();
     this.#recorded.clear();
+    this.#unanswered.clear();
     this.#hasNavigated = false;
-    this.#encodings = secrets.filter((secret) => secret.length > 2).map(listEncodings);
+    this.#typed = new TypedValues(secrets);
   }
 
   /** The form is about to be submitted: scripts have sent the calls so far to check its fields. */
@@ -174,6 +180,29 @@ export class Traffic {
     return Array.from(this.#open.keys()).some((request) => this.#recorded.has(request) || isTopDocument(request));
   }
 
+  /** What a target, `host:port`, owes since typed values may have been sent. */
+  readOwed(target: string): Owed {
+    if (this.#typed.isEmpty) return 'nothing';
+    const isOwing = [...this.#unanswered].some((request) => readTarget(request.url()) === target);
+    return isOwing ? 'answer' : 'unknown';
+  }
+
+  /**
+   * Whether a script may send this body. Not if it holds typed values that an earlier request has held: that one
+   * has failed, and the script would repeat it.
+   */
+  async mayBeSent(body: string): Promise<boolean> {
+    const secrets = this.#typed.count(body);
+    if (secrets === 0) return true;
+    const earlier = [...this.#recorded].filter(([, submission]) => submission.secrets >= secrets);
+    // The failure of the earlier one may be reported after the repetition.
+    const start = performance.now();
+    while (earlier.some(([request]) => this.#unanswered.has(request)) && performance.now() - start < REPORT_MS) {
+      await sleep(REPORT_MS / 20);
+    }
+    return !earlier.some(([, { broken, status }]) => broken || status >= 500);
+  }
+
   /** ms since a counted request began or ended. */
   sinceLastRequestMs(): number {
     return performance.now() - this.#lastChange;
@@ -189,32 +218,22 @@ export class Traffic {
     return CALLS.has(request.resourceType()) && isOld && this.#recorded.get(request)?.carriesSecret !== true;
   }
 
-  #countSecrets(request: Request): number {
-    let body: string | null;
-    try {
-      body = request.postData();
-    } catch {
-      return 0;
-    }
-    const text = `${body ?? ''}\n${readAuthorization(request)}`;
-    return this.#encodings.filter((encodings) => encodings.some((encoding) => text.includes(encoding))).length;
-  }
-
   #begin(request: Request): void {
     if (COUNTED.has(request.resourceType())) {
       this.#lastChange = performance.now();
       this.#open.set(request, this.#lastChange);
     }
     if (!this.#allows(request.url())) return;
-    const secrets = this.#countSecrets(request);
+    const secrets = this.#typed.countIn(request);
     const carriesSecret = secrets > 0;
     // Requests that the next page sends on its own, such as telemetry, say nothing about the submit.
     if (!carriesSecret && (request.method() === 'GET' || this.#hasNavigated)) return;
     const isNavigation = request.isNavigationRequest();
     const byAuthorization = carriesSecret && readAuthorization(request) !== '';
     this.#usedHttpAuthentication ||= byAuthorization;
-    const submission = { carriesSecret, secrets, byAuthorization, status: 0, isNavigation, reportsFailure: false };
+    const submission = { carriesSecret, secrets, byAuthorization, status: 0, isNavigation, ...INITIAL };
     this.#submissions.push(submission);
+    this.#unanswered.add(request);
     this.#recorded.set(request, submission);
   }
 
@@ -222,6 +241,7 @@ export class Traffic {
     const request = response.request();
     const status = response.status();
     const submission = this.#recorded.get(request);
+    this.#unanswered.delete(request);
     if (isTopDocument(request)) {
       this.#status = status;
       this.#hasNavigated ||= status < 300 || status >= 400;
@@ -240,7 +260,14 @@ export class Traffic {
     if (isJson && response.ok() && this.#allows(response.url())) this.#read.add(response.url());
   }
 
+  #fail(request: Request): void {
+    const submission = this.#recorded.get(request);
+    if (submission !== undefined) submission.broken = !ENDED_HERE.test(request.failure()?.errorText ?? '');
+    this.#end(request);
+  }
+
   #end(request: Request): void {
+    this.#unanswered.delete(request);
     if (this.#open.delete(request)) this.#lastChange = performance.now();
   }
 

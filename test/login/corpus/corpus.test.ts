@@ -38,6 +38,7 @@ const answered = {
   status: 303,
   isNavigation: true,
   reportsFailure: false,
+  broken: false,
 };
 const SETTLED = { networkIdleMs: 5000, sinceSubmitMs: 5000, settled: true };
 

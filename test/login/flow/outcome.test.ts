@@ -31,6 +31,7 @@ const answered = {
   status: 303,
   isNavigation: true,
   reportsFailure: false,
+  broken: false,
 };
 
 /** Verdicts of the same page, observed at every time that a busy machine may cause, without pending ones. */
