@@ -1,5 +1,6 @@
 import { hasIdempotencyHeader, listFunctions, listPathNames, listQuery, printFunction } from './operations.ts';
 import type { ClientFunction, Operation } from './operations.ts';
+import { buildRolesFile } from './roles.ts';
 import { findRefs, printComment, printType, refName } from './types.ts';
 import type { Schema } from '../../src/platform/http/docs/document.ts';
 
@@ -128,6 +129,7 @@ export function buildClientFiles(source: Record<string, unknown>): Record<string
 export const TABLE: Readonly<Record<string, OperationEntry>> = {
 ${functions.map((made) => printEntry(made, schemas)).join('')}};
 `;
+  files['roles.ts'] = buildRolesFile(HEAD);
   const exported = [COMMON, ...types.map(({ file }) => file)];
   files['shapes.ts'] = HEAD + exported.map((file) => `export type * from './${file}.ts';\n`).join('');
   return files;

@@ -2,10 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Agent } from '../../src/agents/contract/agents.ts';
 import type { Automation } from '../../src/agents/contract/automations.ts';
 import type { Vault } from '../../src/agents/contract/vaults.ts';
-import { ROLE_SCOPES as SERVER_ROLES } from '../../src/platform/contract/roles.ts';
-import { SCOPES as SERVER_SCOPES } from '../../src/platform/contract/keys.ts';
 import type { ApiKey } from '../../src/platform/contract/keys.ts';
-import { ROLE_SCOPES, SCOPES } from '../../src/console/page/admin/roles.ts';
 import { openConsole } from './open-console.ts';
 import type { ConsoleServer, Visit } from './open-console.ts';
 
@@ -82,11 +79,6 @@ test('an automation is made, refused with the name of the field, changed and del
   await dialog.getByRole('button', { name: 'Delete' }).click();
   await page.getByText('Nothing runs on a schedule yet.').waitFor();
   expect(faults).toEqual([]);
-});
-
-test('the roles of the page are those of the server', () => {
-  expect(ROLE_SCOPES).toEqual(SERVER_ROLES);
-  expect(SCOPES).toEqual(SERVER_SCOPES);
 });
 
 test('a key is made with limits, changed and given a new secret', async () => {

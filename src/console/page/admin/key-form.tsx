@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { ROLE_SCOPES, SCOPES } from '../../../../clients/typescript/generated/roles.ts';
 import { announce } from '../data/announce.ts';
 import { request } from '../data/http.ts';
 import { queries } from '../data/queries.ts';
@@ -9,7 +10,7 @@ import { Choice, TextArea, TextField } from '../parts/field.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { readLocalTime, writeLocalTime } from '../text/local-time.ts';
 import { NewSecret } from './new-secret.tsx';
-import { ROLE_SCOPES, SCOPES, findRole } from './roles.ts';
+import { findRole } from './roles.ts';
 
 export type KeyCreated = ApiKey & { key: string };
 

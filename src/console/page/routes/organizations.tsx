@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Organization } from '../../../../clients/typescript/generated/organizations.ts';
+import { ROLE_SCOPES } from '../../../../clients/typescript/generated/roles.ts';
 import { NewSecret } from '../admin/new-secret.tsx';
-import { ROLE_SCOPES } from '../admin/roles.ts';
 import type { KeyCreated } from '../admin/key-form.tsx';
 import { request } from '../data/http.ts';
 import { listAll, queries, useCaller, useCan } from '../data/queries.ts';
