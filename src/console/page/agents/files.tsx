@@ -11,6 +11,7 @@ import { Dialog } from '../parts/dialog.tsx';
 import { ErrorNote } from '../parts/error-note.tsx';
 import { MarkedText } from '../parts/marked-text.tsx';
 import { Empty, Skeleton } from '../parts/states.tsx';
+import { Table } from '../parts/table.tsx';
 import { saveFile } from '../parts/save-file.ts';
 import { formatBytes, formatDateTime } from '../text/format.ts';
 import { SubjectChoice } from './subject-choice.tsx';
@@ -111,37 +112,24 @@ function Crumbs({ path, onOpen }: { path: string; onOpen: (path: string) => void
 
 function Rows({ files, onOpen }: { files: readonly WorkspaceFile[]; onOpen: (file: WorkspaceFile) => void }) {
   return (
-    <div className="table-scroll" tabIndex={0}>
-      <table className="list">
-        <thead>
-          <tr>
-            <th scope="col">{t('Name')}</th>
-            <th scope="col" className="cell-number">
-              {t('Size')}
-            </th>
-            <th scope="col">{t('Changed')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {files.map((file) => (
-            <tr key={file.path}>
-              <td className="cell-title">
-                <button type="button" className="link file-name" onClick={() => onOpen(file)}>
-                  {file.type === 'directory' ? (
-                    <Folder size={14} aria-label={t('folder')} />
-                  ) : (
-                    <File size={14} aria-hidden="true" />
-                  )}{' '}
-                  <MarkedText text={file.name} />
-                </button>
-              </td>
-              <td className="cell-number">{file.type === 'directory' ? '' : formatBytes(file.sizeBytes)}</td>
-              <td>{formatDateTime(file.updatedAt)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table columns={['Name', { name: 'Size', isNumber: true }, 'Changed']}>
+      {files.map((file) => (
+        <tr key={file.path}>
+          <td className="cell-title">
+            <button type="button" className="link file-name" onClick={() => onOpen(file)}>
+              {file.type === 'directory' ? (
+                <Folder size={14} aria-label={t('folder')} />
+              ) : (
+                <File size={14} aria-hidden="true" />
+              )}{' '}
+              <MarkedText text={file.name} />
+            </button>
+          </td>
+          <td className="cell-number">{file.type === 'directory' ? '' : formatBytes(file.sizeBytes)}</td>
+          <td>{formatDateTime(file.updatedAt)}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 

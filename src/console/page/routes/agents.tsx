@@ -8,6 +8,7 @@ import { Button } from '../parts/button.tsx';
 import { ErrorNote } from '../parts/error-note.tsx';
 import { Choice } from '../parts/field.tsx';
 import { Empty, Skeleton } from '../parts/states.tsx';
+import { Table } from '../parts/table.tsx';
 import { formatAge, formatDateTime } from '../text/format.ts';
 
 const route = getRouteApi('/agents');
@@ -71,34 +72,21 @@ export function Agents() {
       {agents.isSuccess && all.length === 0 ? <NoAgents /> : null}
       {agents.isSuccess && all.length > 0 && rows.length === 0 ? <Empty text={t('No agent matches.')} /> : null}
       {rows.length === 0 ? null : (
-        <div className="table-scroll">
-          <table className="list">
-            <thead>
-              <tr>
-                <th scope="col">{t('Name')}</th>
-                <th scope="col">{t('Model')}</th>
-                <th scope="col">{t('In production')}</th>
-                <th scope="col">{t('Latest')}</th>
-                <th scope="col">{t('Changed')}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((agent) => (
-                <tr key={agent.id}>
-                  <td>
-                    <Link to="/agents/$agentId/$tab" params={{ agentId: agent.id, tab: 'overview' }}>
-                      {agent.name}
-                    </Link>
-                  </td>
-                  <td className="mono">{agent.version.modelName}</td>
-                  <td>{agent.productionVersion}</td>
-                  <td>{agent.version.version}</td>
-                  <td title={formatDateTime(agent.updatedAt)}>{formatAge(agent.updatedAt, now)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table columns={['Name', 'Model', 'In production', 'Latest', 'Changed']}>
+          {rows.map((agent) => (
+            <tr key={agent.id}>
+              <td>
+                <Link to="/agents/$agentId/$tab" params={{ agentId: agent.id, tab: 'overview' }}>
+                  {agent.name}
+                </Link>
+              </td>
+              <td className="mono">{agent.version.modelName}</td>
+              <td>{agent.productionVersion}</td>
+              <td>{agent.version.version}</td>
+              <td title={formatDateTime(agent.updatedAt)}>{formatAge(agent.updatedAt, now)}</td>
+            </tr>
+          ))}
+        </Table>
       )}
       {agents.hasNextPage ? <Button onClick={() => void agents.fetchNextPage()}>{t('Load more')}</Button> : null}
     </div>

@@ -8,6 +8,7 @@ import { Button } from '../parts/button.tsx';
 import { Copy } from '../parts/copy.tsx';
 import { ErrorNote } from '../parts/error-note.tsx';
 import { Empty, Skeleton } from '../parts/states.tsx';
+import { Table } from '../parts/table.tsx';
 import { ModelCall } from '../gateway/model-call.tsx';
 import { Upstreams } from '../gateway/upstreams.tsx';
 import type { Model } from '../gateway/model-call.tsx';
@@ -63,7 +64,8 @@ function Row({ model, health, onTry }: RowProps) {
   );
 }
 
-const HEADS = ['Model', 'Window', 'Output', 'Input a million', 'Output a million', 'Calls, 24 h', 'Failed', 'p95', ''];
+const NUMBERS = ['Window', 'Output', 'Input a million', 'Output a million', 'Calls, 24 h', 'Failed', 'p95'];
+const COLUMNS = ['Model', ...NUMBERS.map((name) => ({ name, isNumber: true as const })), ''];
 
 /** The models that the caller may use, their prices, and a call to one of them. */
 export function Models() {
@@ -90,29 +92,16 @@ export function Models() {
         <Empty text={t('No model is there yet. Set the key of a provider, such as OPENAI_API_KEY.')} />
       ) : null}
       {rows.length === 0 ? null : (
-        <div className="table-scroll" tabIndex={0}>
-          <table className="list">
-            <thead>
-              <tr>
-                {HEADS.map((name, index) => (
-                  <th key={name} scope="col" className={index === 0 || name === '' ? '' : 'cell-number'}>
-                    {name === '' ? <span className="visually-hidden">{t('Actions')}</span> : t(name)}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((model) => (
-                <Row
-                  key={model.id}
-                  model={model}
-                  health={health.get(model.id)}
-                  onTry={canCall ? () => setChosen(model.id) : undefined}
-                />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table columns={COLUMNS}>
+          {rows.map((model) => (
+            <Row
+              key={model.id}
+              model={model}
+              health={health.get(model.id)}
+              onTry={canCall ? () => setChosen(model.id) : undefined}
+            />
+          ))}
+        </Table>
       )}
       {chosen === undefined ? null : (
         <ModelCall key={chosen} model={chosen} models={rows} onModel={setChosen} onClose={() => setChosen(undefined)} />

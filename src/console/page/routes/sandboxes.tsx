@@ -11,8 +11,20 @@ import { ErrorNote } from '../parts/error-note.tsx';
 import { Empty, Skeleton } from '../parts/states.tsx';
 import { Status } from '../parts/status.tsx';
 import type { StatusKind } from '../parts/status.tsx';
+import { Table } from '../parts/table.tsx';
+import type { Column } from '../parts/table.tsx';
 import { formatAge, formatBytes, formatDateTime } from '../text/format.ts';
 
+const COLUMNS: readonly Column[] = [
+  'State',
+  'Session',
+  'Agent',
+  'Subject',
+  { name: 'Since', isNumber: true },
+  { name: 'Files', isNumber: true },
+  'Node',
+  '',
+];
 const KINDS: Record<Sandbox['phase'], StatusKind> = {
   starting: 'starting',
   running: 'running',
@@ -62,27 +74,14 @@ function Row({ sandbox, now, onStop }: { sandbox: Sandbox; now: number; onStop: 
   );
 }
 
-function Table({ rows, onStop }: { rows: readonly Sandbox[]; onStop: (sandbox: Sandbox) => void }) {
+function SandboxTable({ rows, onStop }: { rows: readonly Sandbox[]; onStop: (sandbox: Sandbox) => void }) {
   const now = useNow(1000);
   return (
-    <div className="table-scroll" tabIndex={0}>
-      <table className="list">
-        <thead>
-          <tr>
-            {['State', 'Session', 'Agent', 'Subject', 'Since', 'Files', 'Node', ''].map((name) => (
-              <th key={name} scope="col" className={name === 'Since' || name === 'Files' ? 'cell-number' : ''}>
-                {name === '' ? <span className="visually-hidden">{t('Actions')}</span> : t(name)}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((sandbox) => (
-            <Row key={sandbox.sessionId} sandbox={sandbox} now={now} onStop={() => onStop(sandbox)} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table columns={COLUMNS}>
+      {rows.map((sandbox) => (
+        <Row key={sandbox.sessionId} sandbox={sandbox} now={now} onStop={() => onStop(sandbox)} />
+      ))}
+    </Table>
   );
 }
 
@@ -109,7 +108,7 @@ export function Sandboxes() {
       {sandboxes.isSuccess && rows.length === 0 ? (
         <Empty text={t('No sandbox runs. One starts with the first command of a session, and ends when it is idle.')} />
       ) : null}
-      {rows.length === 0 ? null : <Table rows={rows} onStop={setChosen} />}
+      {rows.length === 0 ? null : <SandboxTable rows={rows} onStop={setChosen} />}
       {sandboxes.hasNextPage ? <Button onClick={() => void sandboxes.fetchNextPage()}>{t('Load more')}</Button> : null}
       {chosen === undefined ? null : (
         <Confirm

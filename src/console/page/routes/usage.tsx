@@ -11,6 +11,7 @@ import { ErrorNote } from '../parts/error-note.tsx';
 import { Choice } from '../parts/field.tsx';
 import { saveFile } from '../parts/save-file.ts';
 import { Empty, Skeleton } from '../parts/states.tsx';
+import { Table } from '../parts/table.tsx';
 import { formatCount, formatDay } from '../text/format.ts';
 import { formatMoney } from '../text/money.ts';
 import { NO_NAME, listPeriods, readTotals, sumByDay, sumByName, writeCsv } from '../text/usage.ts';
@@ -124,41 +125,29 @@ function AgentFilter({ filter, onChange }: AgentFilterProps) {
   );
 }
 
+const NUMBERS = ['Cost', 'Share', 'Calls', 'Failed', 'Tokens'].map((name) => ({ name, isNumber: true as const }));
+
 type Days = { from: string; to: string };
 type TableProps = { rows: readonly UsageRow[]; by: By; total: number; nameOf: (name: string) => string };
 
-function Table({ rows, by, total, nameOf }: TableProps) {
+function UsageTable({ rows, by, total, nameOf }: TableProps) {
   return (
-    <div className="table-scroll" tabIndex={0}>
-      <table className="list">
-        <thead>
-          <tr>
-            <th scope="col">{t(BYS.find(([each]) => each === by)?.[1] ?? '')}</th>
-            {['Cost', 'Share', 'Calls', 'Failed', 'Tokens'].map((name) => (
-              <th key={name} scope="col" className="cell-number">
-                {t(name)}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.name}>
-              <td>
-                <Name by={by} name={row.name} text={nameOf(row.name)} />
-              </td>
-              <td className="cell-number">{formatMoney(row.costUsd)}</td>
-              <td className="cell-number">{total === 0 ? '–' : `${Math.round((row.costUsd / total) * 100)} %`}</td>
-              <td className="cell-number">{formatCount(row.requests)}</td>
-              <td className="cell-number">
-                {row.requests === 0 ? '–' : `${((row.failures / row.requests) * 100).toFixed(1)} %`}
-              </td>
-              <td className="cell-number">{formatCount(row.tokens)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table columns={[BYS.find(([each]) => each === by)?.[1] ?? '', ...NUMBERS]}>
+      {rows.map((row) => (
+        <tr key={row.name}>
+          <td>
+            <Name by={by} name={row.name} text={nameOf(row.name)} />
+          </td>
+          <td className="cell-number">{formatMoney(row.costUsd)}</td>
+          <td className="cell-number">{total === 0 ? '–' : `${Math.round((row.costUsd / total) * 100)} %`}</td>
+          <td className="cell-number">{formatCount(row.requests)}</td>
+          <td className="cell-number">
+            {row.requests === 0 ? '–' : `${((row.failures / row.requests) * 100).toFixed(1)} %`}
+          </td>
+          <td className="cell-number">{formatCount(row.tokens)}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 
@@ -211,7 +200,7 @@ function Report({ report, by, from, to }: { report: UsageReport; by: By; from: s
         ))}
         {rows.length > SERIES ? <span>{t('and {n} others', { n: rows.length - SERIES })}</span> : null}
       </p>
-      <Table rows={rows.slice(0, MAX_ROWS)} by={by} total={totals.costUsd} nameOf={nameOf} />
+      <UsageTable rows={rows.slice(0, MAX_ROWS)} by={by} total={totals.costUsd} nameOf={nameOf} />
       {rows.length > MAX_ROWS ? (
         <p className="meta">{t('and {n} others with lower cost', { n: rows.length - MAX_ROWS })}</p>
       ) : null}
