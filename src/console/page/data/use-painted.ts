@@ -1,10 +1,10 @@
-import { useEffect, useState } from 'react';
+import { startTransition, useEffect, useState } from 'react';
 
-/** False for the first rendering, then true: what is less urgent is mounted in a task of its own. */
+/** False for the first rendering, then true: what is less urgent is mounted later, in short tasks. */
 export function usePainted(): boolean {
   const [isPainted, setPainted] = useState(false);
   useEffect(() => {
-    const timer = setTimeout(() => setPainted(true));
+    const timer = setTimeout(() => startTransition(() => setPainted(true)));
     return () => clearTimeout(timer);
   }, []);
   return isPainted;

@@ -1,4 +1,4 @@
-import { useCallback, useState } from 'react';
+import { useCallback, useDeferredValue, useState } from 'react';
 import type { ComponentProps, ReactNode } from 'react';
 import { isStatus } from '../data/http.ts';
 import type { EventEnvelope } from '../data/events.ts';
@@ -77,6 +77,8 @@ export function SessionView({ session, view, target, onTarget, hasDetails, onSel
     setSelected(event);
     onSelect?.(event);
   };
+  // Deferred: the first rows are rendered in many short tasks.
+  const isReady = useDeferredValue(store.hasBegun, false);
   const isEmpty = store.lastSequence === 0 && store.live.size === 0;
   const hasFind = view === 'transcript' && !isEmpty;
   const open = (event: EventEnvelope) => {
@@ -99,15 +101,19 @@ export function SessionView({ session, view, target, onTarget, hasDetails, onSel
           {isEmpty ? <Empty text={t('Nothing has been said yet. Write the first message below.')} /> : null}
           {view === 'transcript' && !isEmpty ? (
             <Search filter={filter} sessionId={session.id} onOpen={open}>
-              <Transcript
-                store={store}
-                version={version}
-                session={session}
-                turns={isStatus(turns.error, 404) ? undefined : turns.data}
-                target={target}
-                onRange={onRange}
-                onSelect={select}
-              />
+              {isReady ? (
+                <Transcript
+                  store={store}
+                  version={version}
+                  session={session}
+                  turns={isStatus(turns.error, 404) ? undefined : turns.data}
+                  target={target}
+                  onRange={onRange}
+                  onSelect={select}
+                />
+              ) : (
+                <div className="transcript" />
+              )}
             </Search>
           ) : null}
           {view === 'timeline' ? <Timeline sessionId={session.id} onSeek={onTarget} /> : null}

@@ -36,6 +36,8 @@ export class TranscriptStore {
   readonly #turnStarts = new Map<string, number>();
   readonly #listeners = new Set<() => void>();
   readonly #onEvent: (event: EventEnvelope) => void;
+  /** whether the latest events are there, or cannot be read */
+  hasBegun = false;
   #isDue = false;
   #beginning: Promise<void> | undefined;
 
@@ -160,14 +162,14 @@ export class TranscriptStore {
 
   /** Accepts the latest events, which are read elsewhere. Nothing else is read before they arrive. */
   begin(latest: Promise<readonly EventEnvelope[]>): void {
-    this.#beginning = latest.then(
-      (events) => {
-        for (const event of events) if (this.find(event.sequence) === undefined) this.#put(event);
-        this.#changed();
-      },
-      // The visible rows request the page again, and get the error.
-      () => undefined,
-    );
+    const put = (events: readonly EventEnvelope[]) => {
+      for (const event of events) if (this.find(event.sequence) === undefined) this.#put(event);
+    };
+    // After a failure, the visible rows request the page again, and get the error.
+    this.#beginning = latest.then(put, () => undefined).then(() => {
+      this.hasBegun = true;
+      this.#changed();
+    });
   }
 
   async #load(number: number): Promise<void> {

@@ -23,6 +23,8 @@ const AHEAD = 20;
 const REST_MS = 40;
 /** Within this distance of the end, new rows are followed. */
 const END_PX = 80;
+/** What is above and below the transcript. It is measured only once the first rows are there. */
+const AROUND_PX = 240;
 
 type Props = {
   store: TranscriptStore;
@@ -145,6 +147,20 @@ function Row({ event, live, store, turns, session, opened, onToggle }: RowProps)
   );
 }
 
+function estimateRow(store: TranscriptStore, index: number): number {
+  const event = store.find(index + 1);
+  return event !== undefined && isAbsorbed(event) && !store.isTurnStart(event) ? 0 : ROW;
+}
+
+/** The first rendering has the rows of the end, or around the target: none are mounted that are not seen. */
+function estimateOffset(store: TranscriptStore, target: number | undefined): number {
+  const end = target ?? store.lastSequence;
+  let height = 0;
+  for (let index = 0; index < end; index += 1) height += estimateRow(store, index);
+  const view = globalThis.innerHeight - AROUND_PX;
+  return Math.max(0, height - (target === undefined ? view : view / 2));
+}
+
 /** All events of a session; only visible rows are rendered. */
 export function Transcript({ store, version, session, turns, target, onRange, onSelect }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
@@ -156,10 +172,11 @@ export function Transcript({ store, version, session, turns, target, onRange, on
   const list = useVirtualizer<HTMLDivElement, Element>({
     count,
     getScrollElement: () => scroller.current,
-    estimateSize: (index) => {
-      const event = store.find(index + 1);
-      return event !== undefined && isAbsorbed(event) && !store.isTurnStart(event) ? 0 : ROW;
-    },
+    estimateSize: (index) => estimateRow(store, index),
+    initialRect: { width: 0, height: globalThis.innerHeight - AROUND_PX },
+    initialOffset: () => estimateOffset(store, target),
+    // Rows render in a task after that of the scroll event.
+    useFlushSync: false,
     overscan: isPainted ? OVERSCAN : 0,
     getItemKey: (index) => (index < store.lastSequence ? index : (live[index - store.lastSequence]?.id ?? index)),
   });
