@@ -75,7 +75,7 @@ export function Versions({ agent, left, right, onCompare }: Props) {
       <Table columns={['Version', 'Model', 'Created', 'State', '']}>
         {rows.map((row) => (
           <tr key={row.id}>
-            <td>{row.version}</td>
+            <td className="cell-labelled">{row.version}</td>
             <td className="mono">{row.modelName}</td>
             <td>{formatDateTime(row.createdAt)}</td>
             <td>

@@ -89,6 +89,7 @@ export function AuditPage() {
           <input
             key={name}
             type="search"
+            className="filter-long"
             aria-label={t(text)}
             placeholder={t(text)}
             defaultValue={search[name] ?? ''}

@@ -166,10 +166,12 @@ export class TranscriptStore {
       for (const event of events) if (this.find(event.sequence) === undefined) this.#put(event);
     };
     // After a failure, the visible rows request the page again, and get the error.
-    this.#beginning = latest.then(put, () => undefined).then(() => {
-      this.hasBegun = true;
-      this.#changed();
-    });
+    this.#beginning = latest
+      .then(put, () => undefined)
+      .then(() => {
+        this.hasBegun = true;
+        this.#changed();
+      });
   }
 
   async #load(number: number): Promise<void> {
