@@ -1,6 +1,6 @@
 // Measures a session of 10,000 events in a browser: the time to the first rows, to jump and to scroll, and the long
-// tasks, also of the lists, one of which has 400 rows. Targets: first rows in 1 s, a jump in 300 ms, no task above
-// 100 ms, 1,500 elements.
+// tasks, also of the lists, one of which has 400 rows, with their largest paint and how much they shift. Targets: first
+// rows in 1 s, a jump in 300 ms, no task above 100 ms, 1,500 elements, a shift of 0.02.
 // Needs: Chromium on the path.
 // EVENTS=1000 RUNS=1 node bench/console.ts gives a quick result.
 import { rmSync } from 'node:fs';
@@ -21,12 +21,20 @@ type Figures = {
   frames: number[];
   elements: number;
   heap: number;
+  shift: number;
 };
 
 /** Runs in the page, before everything else. */
 const OBSERVE = `globalThis.tasks = [];
 new PerformanceObserver((list) => tasks.push(...list.getEntries().map(({ duration }) => duration)))
   .observe({ type: 'longtask', buffered: true });
+globalThis.shift = 0;
+new PerformanceObserver((list) => {
+  for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) shift += value;
+}).observe({ type: 'layout-shift', buffered: true });
+globalThis.largest = 0;
+new PerformanceObserver((list) => { largest = list.getEntries().at(-1).startTime; })
+  .observe({ type: 'largest-contentful-paint', buffered: true });
 new MutationObserver((_changes, observer) => {
   if (document.querySelector('.event') === null) return;
   globalThis.firstRows = performance.now();
@@ -66,18 +74,21 @@ async function readHeap(client: CDPSession): Promise<number> {
   return usedSize / 1024 / 1024;
 }
 
-/** The longest task while a list loads, its next page is added and its filter changes. */
-async function measureList(page: Page, address: string): Promise<number> {
+type ListFigures = { longest: number; largest: number; shift: number };
+
+/** The paint and the shifts while a list loads, and the longest task until its next pages are added. */
+async function measureList(page: Page, address: string): Promise<ListFigures> {
   await page.addInitScript(OBSERVE);
   await page.goto(address);
   await page.locator('main tbody tr, main .empty, main .chart').first().waitFor();
   await page.waitForLoadState('networkidle', { timeout: 3000 }).catch(() => undefined);
+  const loaded = await page.evaluate<Omit<ListFigures, 'longest'>>('({ largest, shift })');
   const more = page.getByRole('button', { name: 'Load more' });
   for (let count = 0; count < 5 && (await more.isVisible()); count += 1) {
     await more.click();
     await page.waitForLoadState('networkidle', { timeout: 1000 }).catch(() => undefined);
   }
-  return Math.max(0, ...(await page.evaluate<number[]>('tasks')));
+  return { ...loaded, longest: Math.max(0, ...(await page.evaluate<number[]>('tasks'))) };
 }
 
 async function measure(page: Page, address: string): Promise<Figures> {
@@ -86,6 +97,7 @@ async function measure(page: Page, address: string): Promise<Figures> {
   await page.locator('.event').first().waitFor();
   const firstRows = await page.evaluate<number>('firstRows');
   await page.waitForLoadState('networkidle', { timeout: 3000 }).catch(() => undefined);
+  const shift = await page.evaluate<number>('shift');
   const last = Number(await page.locator('.row-virtual').last().getAttribute('aria-posinset'));
   const jumps = [await page.evaluate<number>(JUMP(1, 'Home')), await page.evaluate<number>(JUMP(last - 2, 'End'))];
   await page.evaluate(JUMP(1, 'Home'));
@@ -93,6 +105,7 @@ async function measure(page: Page, address: string): Promise<Figures> {
   const client = await page.context().newCDPSession(page);
   return {
     firstRows,
+    shift,
     jumps,
     frames,
     tasks: await page.evaluate<number[]>('tasks'),
@@ -110,7 +123,7 @@ const { server, sessionId } = await startWithLongSession(folder, EVENTS);
 try {
   printMachine();
   const runs: Figures[] = [];
-  const longest = new Map<string, number[]>();
+  const lists = new Map<string, ListFigures[]>();
   // The first visit builds the console.
   await fetch(`${server.url}/console/`);
   for (let run = 0; run < RUNS; run += 1) {
@@ -122,7 +135,7 @@ try {
     runs.push(await measure(await context.newPage(), `${server.url}/console/sessions/${sessionId}`));
     for (const list of LISTS) {
       const page = await context.newPage();
-      longest.set(list, [...(longest.get(list) ?? []), await measureList(page, `${server.url}/console/${list}`)]);
+      lists.set(list, [...(lists.get(list) ?? []), await measureList(page, `${server.url}/console/${list}`)]);
       await page.close();
     }
     await context.close();
@@ -142,7 +155,21 @@ try {
   );
   line('longest task, median of the runs', median(runs.map(({ tasks }) => Math.max(0, ...tasks))), 'ms');
   line('tasks above 200 ms, all runs', all(({ tasks }) => tasks).filter((ms) => ms > 200).length, '');
-  for (const [list, tasks] of longest) line(`longest task of ${list}, median of the runs`, median(tasks), 'ms');
+  for (const [list, figures] of lists) {
+    const middle = (pick: (figures: ListFigures) => number) => median(figures.map(pick));
+    line(
+      `${list}: longest task, median`,
+      middle(({ longest }) => longest),
+      'ms',
+    );
+    line(
+      `${list}: largest paint, median`,
+      middle(({ largest }) => largest),
+      'ms',
+    );
+    console.log(`${list}: shift, median: ${middle(({ shift }) => shift).toFixed(3)}`);
+  }
+  console.log(`session: shift, median: ${median(runs.map(({ shift }) => shift)).toFixed(3)}`);
   line('elements', Math.max(...all(({ elements }) => [elements])), '');
   line('heap', median(all(({ heap }) => [heap])), 'MB');
 } finally {

@@ -15,6 +15,7 @@ import { ErrorNote } from '../parts/error-note.tsx';
 import { Skeleton } from '../parts/states.tsx';
 import { NAVIGATION_ITEMS, listPlaces } from './navigation.ts';
 import type { NavigationItem } from './navigation.ts';
+import { NewBuild } from './new-build.tsx';
 import { useKeys } from './shortcuts.ts';
 import { SignIn, signOut } from './sign-in.tsx';
 
@@ -143,6 +144,7 @@ export function Layout() {
         ) : null}
       </aside>
       <main id="main" tabIndex={-1}>
+        {isIn ? <NewBuild /> : null}
         <Page />
       </main>
       <nav className="bar" aria-label={t('Main pages')}>
