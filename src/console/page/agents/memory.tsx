@@ -67,7 +67,7 @@ function MemoryDocument({ path, title }: { path: string; title: string }) {
     queryFn: ({ signal }) => get<Memory>(path, {}, signal),
   });
   if (memory.error !== null) return <ErrorNote error={memory.error} onRetry={() => void memory.refetch()} />;
-  if (memory.data === undefined) return <Skeleton rows={1} height={160} />;
+  if (memory.data === undefined) return <Skeleton rows={1} height={260} />;
   return <Editor key={memory.data.checksumSha256} memory={memory.data} path={path} title={title} />;
 }
 

@@ -4,16 +4,15 @@ import { t } from '../i18n/t.ts';
 
 const PATIENCE_MS = 150;
 
-/** Shows nothing for 150 ms, then placeholder rows with the height of the content. */
-export function Skeleton({ rows = 6, height = 36 }: { rows?: number; height?: 36 | 64 | 160 }) {
+/** Placeholder rows with the height of the content. They are not seen for 150 ms, but take their place at once. */
+export function Skeleton({ rows = 6, height = 36 }: { rows?: number; height?: 36 | 64 | 160 | 260 }) {
   const [isShown, setShown] = useState(false);
   useEffect(() => {
     const timer = setTimeout(() => setShown(true), PATIENCE_MS);
     return () => clearTimeout(timer);
   }, []);
-  if (!isShown) return null;
   return (
-    <div className="skeleton" role="status" aria-label={t('Loading')}>
+    <div className={isShown ? 'skeleton' : 'skeleton skeleton-unseen'} role="status" aria-label={t('Loading')}>
       {Array.from({ length: rows }, (_, index) => (
         <div key={index} className={`skeleton-row skeleton-${height}`} />
       ))}

@@ -19,12 +19,14 @@ function Row({ record, onOpen }: { record: AuditRecord; onOpen: () => void }) {
   return (
     <tr>
       <td className="cell-time">{formatDateTime(record.time)}</td>
-      <td className="cell-title">
+      <td>
         <button type="button" className="link" onClick={onOpen}>
           {record.action}
         </button>
       </td>
-      <td>{actor.name === '' ? actor.type : actor.name}</td>
+      <td className="cell-agent" title={actor.name}>
+        {actor.name === '' ? actor.type : actor.name}
+      </td>
       <td className="mono">{resource.id ?? resource.type ?? '–'}</td>
       <td>{record.outcome === 'success' ? t('done') : <span className="error-text">{t('failed')}</span>}</td>
       <td className="mono">{actor.ip ?? '–'}</td>

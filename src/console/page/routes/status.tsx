@@ -97,7 +97,7 @@ export function StatusPage() {
         <h1>{t('Status')}</h1>
       </header>
       {readiness.error === null ? null : <ErrorNote error={readiness.error} onRetry={() => void readiness.refetch()} />}
-      {readiness.isPending ? <Skeleton rows={2} /> : null}
+      {readiness.isPending ? <Skeleton rows={7} /> : null}
       {data === undefined ? null : <State readiness={data} />}
       <FactList
         isWide
