@@ -84,7 +84,8 @@ test('an agent is archived after a question', async () => {
   expect((await site.call<Agent>('GET', `/v1/agents/${id}`)).status).toBe('active');
   await page.getByRole('button', { name: 'Archive' }).click();
   await dialog.getByRole('button', { name: 'Archive' }).click();
-  await page.getByRole('button', { name: 'Archive' }).waitFor({ state: 'detached' });
+  await dialog.waitFor({ state: 'detached' });
+  expect(await page.getByRole('button', { name: 'Archive' }).count()).toBe(0);
   expect((await site.call<Agent>('GET', `/v1/agents/${id}`)).status).toBe('archived');
   expect(faults).toEqual([]);
 });
