@@ -17,6 +17,7 @@ PACKAGES=(
   # Servlets; any Java runs them.
   tomcat10-examples default-jre-headless
   supysonic python3-waitress
+  znc
   python3-django python3-django-allauth
   # Of the applications from PyPI.
   python3-pip

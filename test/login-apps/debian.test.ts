@@ -1,5 +1,5 @@
 import { USER } from './app.ts';
-import { FOSSIL, SUPYSONIC, TOMCAT } from './apps/debian.ts';
+import { FOSSIL, SUPYSONIC, TOMCAT, ZNC } from './apps/debian.ts';
 import { posts } from './front.ts';
 import { reads, staysAt, testPasswords } from './password-cases.ts';
 
@@ -29,5 +29,14 @@ testPasswords([
     sees: staysAt('/user/me'),
     username: USER,
     isAttempt: posts('/user/login'),
+  },
+  {
+    app: ZNC,
+    entry: '/mods/global/webadmin/',
+    root: '/',
+    inside: '/mods/global/webadmin/',
+    sees: reads('Logged in as'),
+    username: USER,
+    isAttempt: posts('/login'),
   },
 ]);

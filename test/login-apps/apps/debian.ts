@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PASSWORD, USER } from '../app.ts';
 import type { App } from '../app.ts';
@@ -77,5 +78,43 @@ export const SUPYSONIC: App = {
     execFileSync('env', [...variables, ...add], { stdio: 'pipe', cwd: scratch });
     const address = ['--host', '127.0.0.1', '--port', String(port)];
     return { command: 'env', args: [...variables, 'supysonic-server', ...address] };
+  },
+};
+
+const ZNC_SALT = 'harbour-and-lighthouse';
+/** The user `nobody` of every Linux. */
+const NOBODY = 65_534;
+
+/** A bouncer for chats, administered by its web pages. The form is part of every page. It refuses to run as root. */
+export const ZNC: App = {
+  name: 'znc',
+  file: '/usr/bin/znc',
+  package: 'znc',
+  prepare({ port, scratch }) {
+    const hash = createHash('sha256').update(`${PASSWORD}${ZNC_SALT}`).digest('hex');
+    const listener = [
+      'AllowIRC = false',
+      'AllowWeb = true',
+      'Host = 127.0.0.1',
+      'IPv6 = false',
+      `Port = ${port}`,
+      'SSL = false',
+    ];
+    const password = ['Method = sha256', `Hash = ${hash}`, `Salt = ${ZNC_SALT}`];
+    const settings = [
+      'Version = 1.8.2',
+      'LoadModule = webadmin',
+      `<Listener web>\n${listener.join('\n')}\n</Listener>`,
+      `<User ${USER}>\nAdmin = true\nNick = ${USER}\n<Pass password>\n${password.join('\n')}\n</Pass>\n</User>`,
+    ];
+    const folder = join(scratch, 'configs');
+    const file = join(folder, 'znc.conf');
+    mkdirSync(folder);
+    writeFileSync(file, settings.join('\n'));
+    const args = ['znc', '--foreground', '--datadir', scratch];
+    if (process.getuid?.() !== 0) return { command: 'env', args };
+    for (const path of [scratch, folder, file]) chownSync(path, NOBODY, NOBODY);
+    const user = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];
+    return { command: 'setpriv', args: [...user, ...args] };
   },
 };
