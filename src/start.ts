@@ -26,7 +26,6 @@ export async function start(args: readonly string[], env: NodeJS.ProcessEnv): Pr
   if (role !== 'operator') requireShared(role, config);
   const log = openLog({ level: config.logLevel, pretty: process.stdout.isTTY });
   const lifecycle = new Lifecycle(log);
-  lifecycle.use('event loop monitor', watchEventLoop(log));
   const stop = (exitCode: number, withinMs = CLOSE_MS) => {
     setTimeout(() => {
       log.error('closing timed out; exiting');
@@ -47,6 +46,8 @@ export async function start(args: readonly string[], env: NodeJS.ProcessEnv): Pr
       return stop(0);
     }
     const { address } = role === 'operator' ? await startOperator(context) : await startServing(role, context);
+    // Not before: loading modules blocks the event loop, and nobody is served yet.
+    lifecycle.use('event loop monitor', watchEventLoop(log));
     if (address !== undefined) process.stdout.write(`Capstan listens on ${address}\n`);
     log.info({ role, address, readyMs: Math.round(performance.now()) }, 'ready');
   } catch (error) {
