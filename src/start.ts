@@ -13,9 +13,7 @@ import type { Started } from './roles/role.ts';
 import { prepareRole, readRole } from './roles/roles.ts';
 import type { RoleName } from './roles/roles.ts';
 
-/** Longest time in ms that closing may take: supervisors kill after 30 s. */
-const CLOSE_MS = 25_000;
-/** The same once the database is lost: there is nothing left to save. */
+/** Longest time in ms that closing may take once the database is lost: there is nothing left to save. */
 const FATAL_CLOSE_MS = 5_000;
 
 /** Runs `node src/main.ts <role> …` until a signal ends it. Throws `StartupError` for what its operator has to mend. */
@@ -26,7 +24,7 @@ export async function start(args: readonly string[], env: NodeJS.ProcessEnv): Pr
   if (role !== 'operator') requireShared(role, config);
   const log = openLog({ level: config.logLevel, pretty: process.stdout.isTTY });
   const lifecycle = new Lifecycle(log);
-  const stop = (exitCode: number, withinMs = CLOSE_MS) => {
+  const stop = (exitCode: number, withinMs = config.shutdownMs) => {
     setTimeout(() => {
       log.error('closing timed out; exiting');
       process.exit(1);
@@ -51,7 +49,7 @@ export async function start(args: readonly string[], env: NodeJS.ProcessEnv): Pr
     if (address !== undefined) process.stdout.write(`Capstan listens on ${address}\n`);
     log.info({ role, address, readyMs: Math.round(performance.now()) }, 'ready');
   } catch (error) {
-    await Promise.race([lifecycle.close(), sleep(CLOSE_MS, undefined, { ref: false })]);
+    await Promise.race([lifecycle.close(), sleep(config.shutdownMs, undefined, { ref: false })]);
     throw error;
   }
 }

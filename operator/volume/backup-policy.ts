@@ -1,3 +1,5 @@
+// Tests: test/operator/backup-policy.test.ts
+import { readBackupInterval } from '../../src/sandbox/resources/backup-interval.ts';
 import type { SandboxClass } from '../../src/sandbox/resources/sandbox-class.ts';
 
 /** How often the files of a volume are copied to a VolumeSnapshot, and how many copies are kept. */
@@ -11,8 +13,6 @@ export class Backups {
   missingUntilMs = 0;
 }
 
-const HOUR_MS = 3_600_000;
-
 /** The policy of a class replaces the operator's. Undefined: no backups. */
 export function pickBackupPolicy(
   options: BackupPolicy | undefined,
@@ -21,5 +21,6 @@ export function pickBackupPolicy(
   const own = sandboxClass?.spec.volume?.backup;
   if (own === undefined) return options;
   const { everyHours, keep = options?.keep ?? 7, snapshotClassName = options?.snapshotClassName } = own;
-  return everyHours === 0 ? undefined : { everyMs: everyHours * HOUR_MS, keep, snapshotClassName };
+  const everyMs = readBackupInterval(everyHours);
+  return everyMs === undefined ? undefined : { everyMs, keep, snapshotClassName };
 }

@@ -5,7 +5,7 @@ import { openInference } from '../inference/inference.ts';
 import { openProviders } from './providers.ts';
 import { openTraces } from './traces.ts';
 import type { SharedBackends } from './backends/shared.ts';
-import { readServerOptions, serve } from './role.ts';
+import { readCallDrainMs, readServerOptions, serve } from './role.ts';
 import type { RoleContext, Started } from './role.ts';
 
 /** Clients of the gateway try again by themselves, so it does so less than the worker. */
@@ -36,6 +36,7 @@ export async function openGatewayPorts(context: RoleContext<SharedBackends>): Pr
     providers: { live, masterKeys, egress },
     hooks: hooks.length === 0 ? undefined : await openHooks(hooks, { egress, log }),
     tokensPerDay: config.file.limits?.tokensPerDay,
+    timing: { drainMs: readCallDrainMs(context) },
     traces: await openTraces(context),
   };
   if (otel === undefined) return ports;

@@ -17,8 +17,15 @@ export type Started = { address?: string };
 /** How long clients of a role that others replace may use their connections after SIGTERM. */
 const LINGER_MS = 3000;
 
-/** How long running calls, turns and renders may continue when a role is stopped. */
+/** How long turns and renders may continue when a role is stopped; another process continues them. */
 export const DRAIN_MS = 20_000;
+/** What is left of the time for closing when calls that nobody else can continue are ended with an error. */
+const LAST_MS = 2000;
+
+/** How long model calls of the gateway may continue when a role is stopped: nobody else can continue them. */
+export function readCallDrainMs({ config }: BareContext): number {
+  return config.shutdownMs - LAST_MS;
+}
 
 export function readServerOptions({ config }: BareContext): ServerOptions {
   const { corsOrigins, bounds, host, metricsPort: port, trustedProxies, video, oidc } = config;

@@ -8,6 +8,7 @@ import type { VideoEnginesConfig } from '../../video/contract/engines.ts';
 import type { WebSearchConfig } from '../../agents/contract/web-search.ts';
 import { StartupError, errorText } from '../../platform/errors.ts';
 import { omitUndefined } from '../../platform/records.ts';
+import { readBackupInterval } from '../../sandbox/resources/backup-interval.ts';
 import { findKey, readAwsAccess, readGoogleAccess } from './credentials.ts';
 import { readSettings } from './environment.ts';
 import type { Environment, Settings } from './environment.ts';
@@ -171,10 +172,10 @@ function smallerSize(left: string, right: string): string {
 
 /** Undefined: no VolumeSnapshots are taken. */
 function readBackup(settings: Settings) {
-  const hours = settings.CAPSTAN_SANDBOX_BACKUP_HOURS;
-  if (hours === 0) return undefined;
+  const everyMs = readBackupInterval(settings.CAPSTAN_SANDBOX_BACKUP_HOURS);
+  if (everyMs === undefined) return undefined;
   const snapshotClassName = settings.CAPSTAN_SANDBOX_SNAPSHOT_CLASS;
-  return { everyMs: hours * 3_600_000, keep: settings.CAPSTAN_SANDBOX_BACKUP_KEEP, snapshotClassName };
+  return { everyMs, keep: settings.CAPSTAN_SANDBOX_BACKUP_KEEP, snapshotClassName };
 }
 
 /** How sandbox pods are made; `image` is undefined unless set. */
@@ -256,6 +257,7 @@ export function readConfig(env: Environment, role?: string) {
     maxSteps: settings.CAPSTAN_MAX_STEPS,
     workerConcurrency: settings.CAPSTAN_WORKER_CONCURRENCY,
     leaseMs: settings.CAPSTAN_LEASE_SECONDS * 1000,
+    shutdownMs: settings.CAPSTAN_SHUTDOWN_SECONDS * 1000,
     logLevel: settings.CAPSTAN_LOG_LEVEL,
     providers: readProviders(file, settings, env, needed.providers),
     models: file.models,

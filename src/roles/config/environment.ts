@@ -95,7 +95,7 @@ export const Settings = z.object({
   /** a volume whose claim is gone: halt until somebody confirms, or go on with an empty claim */
   CAPSTAN_SANDBOX_ON_LOST_CLAIM: z.enum(['halt', 'recreate']).default('halt'),
   /** hours between VolumeSnapshots of a volume; 0: none */
-  CAPSTAN_SANDBOX_BACKUP_HOURS: z.coerce.number().int().min(0).max(8760).default(0),
+  CAPSTAN_SANDBOX_BACKUP_HOURS: z.coerce.number().min(0).max(8760).default(0),
   CAPSTAN_SANDBOX_BACKUP_KEEP: z.coerce.number().int().min(1).max(100).default(7),
   CAPSTAN_SANDBOX_SNAPSHOT_CLASS: text.optional(),
   /** the cluster assigns the users of sandbox pods, as OpenShift does */
@@ -145,6 +145,8 @@ export const Settings = z.object({
       (value) => value === '' || value.split(',').every((item) => isNetwork(item.trim())),
       'must be addresses or CIDRs with commas between',
     ),
+  /** a supervisor has to wait longer than this before it kills */
+  CAPSTAN_SHUTDOWN_SECONDS: z.coerce.number().int().min(5).max(3600).default(25),
   CAPSTAN_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
   OPENAI_API_KEY: text.optional(),
   OPENAI_BASE_URL: z.url().default('https://api.openai.com/v1'),

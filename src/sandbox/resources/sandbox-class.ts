@@ -43,12 +43,15 @@ const SandboxClassSpec = z
         maxSize: size.optional().meta({ description: 'Up to where a claim is doubled as it fills.' }),
         backup: z
           .object({
-            everyHours: z.int().min(0).max(8760),
+            everyHours: z.number().min(0).max(8760),
             keep: z.int().min(1).max(100).optional(),
             snapshotClassName: z.string().max(253).optional(),
           })
           .optional()
-          .meta({ description: 'How often VolumeSnapshots are taken, and how many are kept; 0 hours: never.' }),
+          .meta({
+            description:
+              'How often VolumeSnapshots are taken, at most every minute, and how many are kept; 0 hours: never.',
+          }),
       })
       .optional()
       .meta({ description: 'Applies to new claims; maxSize and backup to all claims.' }),

@@ -27,7 +27,7 @@ export type ServerProcess = {
 
 /** Starts `node src/main.ts <role>`, which kills itself at the point, if one is given. */
 export function spawnServer(options: {
-  role: 'all' | 'api' | 'worker' | 'video';
+  role: 'all' | 'api' | 'gateway' | 'worker' | 'video';
   env: Record<string, string>;
   point?: CrashPoint | undefined;
 }): ServerProcess {
