@@ -23,6 +23,8 @@ export type LoginPorts = HttpPorts & {
   challengeMs?: number;
   /** ms between searches for credentials that are due for renewal; absent: 30 s */
   renewEveryMs?: number;
+  /** ms that logins at work may continue once the server begins to close; absent: none that no call waits for */
+  drainMs?: number;
 };
 
 /** What every handler receives. */

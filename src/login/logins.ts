@@ -1,4 +1,5 @@
 // Tests: test/login/logins.test.ts, test/login/steps.test.ts
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '../platform/db/db.ts';
 import { errorText } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';
@@ -13,6 +14,7 @@ import type { Recorder } from './recorder.ts';
 import { endLoginChallenge, findLoginChallenge, insertLoginChallenge } from './store/challenges.ts';
 import { insertLogin, updateLogin } from './store/logins.ts';
 import type { LoginChange } from './store/logins.ts';
+import { hintUsername } from './username-hint.ts';
 import { buildChallengeError, checkAnswer, describeWaiting } from './waiting.ts';
 import type { Waiting } from './waiting.ts';
 
@@ -46,6 +48,7 @@ export type LiveLogin = LoginAbout & {
 
 const HOLD_MS = 5 * 60_000;
 const MAX_WRONG = 3;
+const POLL_MS = 20;
 
 const expired = (reason?: string) =>
   new LoginError('challenge_expired', 'The challenge is over: begin the login again.', {
@@ -53,14 +56,6 @@ const expired = (reason?: string) =>
   });
 
 const hasEnded = ({ state }: LiveLogin) => state === 'succeeded' || state === 'failed';
-
-/** The beginning and the domain of a user name. */
-export function hintUsername(username: string | undefined): string | null {
-  if (username === undefined || username === '') return null;
-  const at = username.lastIndexOf('@');
-  const [first = ''] = username;
-  return at > 0 ? `${first}•••${username.slice(at)}` : `${first}•••`;
-}
 
 /** The error of a login as its record shows it. */
 export function showLoginError({ code, message, details }: LoginError): NonNullable<LoginRecord['error']> {
@@ -151,6 +146,11 @@ export class Logins {
     live.job?.stop(
       new LoginError('challenge_expired', 'The login was cancelled.', { details: { reason: 'cancelled' } }),
     );
+  }
+
+  /** Resolves when no login is at work. One that waits for a person is not: the answer may never come. */
+  async whenIdle(): Promise<void> {
+    while ([...this.#live.values()].some(({ state }) => state === 'running')) await sleep(POLL_MS);
   }
 
   close(): void {

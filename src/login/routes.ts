@@ -57,10 +57,13 @@ function registerRoutes(app: FastifyInstance, deps: LoginDeps): void {
     await deleteOldLogins(db);
     await deleteOldLoginMessages(db);
   };
+  const renewSessions = async () => {
+    if (!deps.closing.aborted) await renew(deps, credentials);
+  };
   const tasks = startPeriodicTasks(
     [
       { name: 'delete expired website sessions', periodMs: SWEEP_MS, run: sweep },
-      { name: 'renew website sessions', periodMs: deps.renewEveryMs ?? RENEW_MS, run: () => renew(deps, credentials) },
+      { name: 'renew website sessions', periodMs: deps.renewEveryMs ?? RENEW_MS, run: renewSessions },
       {
         name: 'renew the heartbeats of website logins',
         periodMs: ALIVE_MS,
@@ -69,7 +72,13 @@ function registerRoutes(app: FastifyInstance, deps: LoginDeps): void {
     ],
     deps.log,
   );
+  let drain: NodeJS.Timeout | undefined;
+  const beginDrain = () => (drain ??= setTimeout(() => logins.close(), deps.drainMs));
+  if (deps.drainMs !== undefined) deps.closing.addEventListener('abort', beginDrain, { once: true });
   app.addHook('onClose', async () => {
+    // Calls that wait for a login have been answered by now; others ask for its record, in any process.
+    if (drain !== undefined) await logins.whenIdle();
+    clearTimeout(drain);
     logins.close();
     await tasks.close();
   });

@@ -12,7 +12,7 @@ import { openLoginMetrics } from '../login/metrics.ts';
 import type { LoginMetrics } from '../login/metrics.ts';
 import { buildLogin } from '../login/server.ts';
 import type { SharedBackends } from './backends/shared.ts';
-import { readServerOptions, serve } from './role.ts';
+import { readCallDrainMs, readServerOptions, serve } from './role.ts';
 import type { RoleContext, Started } from './role.ts';
 
 type Options = {
@@ -85,7 +85,8 @@ function readPem(name: 'certFile' | 'keyFile', path: string): string {
 }
 
 export async function startLogin(context: RoleContext<SharedBackends>): Promise<Started> {
-  const ports = await openLoginPorts(context, { registry: openRegistry(), warm: true });
+  const shared = await openLoginPorts(context, { registry: openRegistry(), warm: true });
+  const ports = { ...shared, drainMs: readCallDrainMs(context) };
   await receiveMail(context, ports);
   const started = await serve(context, 'login', buildLogin(ports, readServerOptions(context)));
   // The code that drives browsers is large. It is loaded once the role listens.

@@ -22,7 +22,7 @@ export const DRAIN_MS = 20_000;
 /** What is left of the time for closing when calls that nobody else can continue are ended with an error. */
 const LAST_MS = 2000;
 
-/** How long model calls of the gateway may continue when a role is stopped: nobody else can continue them. */
+/** How long model calls and website logins may continue when a role is stopped: nobody else can continue them. */
 export function readCallDrainMs({ config }: BareContext): number {
   return config.shutdownMs - LAST_MS;
 }
