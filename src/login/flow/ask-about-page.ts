@@ -16,8 +16,8 @@ const KINDS: Partial<Record<InterstitialKind, ChallengeKind>> = {
   consent: 'consent',
   terms: 'terms',
 };
-/** ms that a page gets to continue after a person reports that they acted */
-const GRACE_MS = 3000;
+/** ms that a page gets to continue after a person reports that they acted: many ask their server every five seconds */
+const GRACE_MS = 10_000;
 
 /**
  * Asks the caller of the login what to do on a page, and watches the page meanwhile. Returns the index of the option
