@@ -37,5 +37,7 @@ export function openLog(options: { level: string; pretty: boolean; destination?:
     redact: { paths, censor: '[redacted]' },
     ...(options.pretty ? { transport: { target: 'pino-pretty', options: { ignore: 'pid,hostname' } } } : {}),
   };
-  return options.destination === undefined ? pino(settings) : pino(settings, options.destination);
+  if (options.pretty) return pino(settings);
+  // Written at once: the library writes what is left when the process ends, and retries for ever where nobody reads it.
+  return pino(settings, options.destination ?? pino.destination({ dest: process.stdout.fd, sync: true }));
 }

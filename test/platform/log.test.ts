@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { SECRET_FIELDS, openLog } from '../../src/platform/log.ts';
@@ -23,4 +25,23 @@ test('no log line names a field that would be redacted', () => {
     ),
   );
   expect(offending).toEqual([]);
+});
+
+test('a process ends although nobody reads its log any more', async () => {
+  const script = `
+    import { openLog } from ${JSON.stringify(new URL('../../src/platform/log.ts', import.meta.url).href)};
+    const log = openLog({ level: 'info', pretty: false });
+    log.info('first');
+    process.stdin.once('data', () => {
+      for (let line = 0; line < 3; line += 1) log.info('unread');
+      process.exit(3);
+    });
+  `;
+  const child = spawn(process.execPath, ['--input-type=module-typescript', '--eval', script]);
+  const ended = once(child, 'exit');
+  await once(child.stdout, 'data');
+  child.stdout.destroy();
+  await once(child.stdout, 'close');
+  child.stdin.write('go');
+  expect(await ended).toEqual([3, null]);
 });
