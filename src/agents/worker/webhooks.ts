@@ -25,7 +25,7 @@ import { findEvent } from '../store/events.ts';
 type WebhookPorts = { db: Db; egress: Egress; masterKeys: MasterKeys; log: Logger };
 
 const CAPACITY = 32;
-const POLL_MS = 1000;
+const POLL_MS = 500;
 const TIMEOUT_MS = 15_000;
 /** Longer than a delivery can take. */
 const LEASE_SECONDS = 60;
