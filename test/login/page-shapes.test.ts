@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { MORE_PAGE_SHAPES } from '../support/login-sites/more-page-shapes.ts';
 import { PAGE_SHAPES } from '../support/login-sites/page-shapes.ts';
 import { PASSWORD, startLoginSites } from '../support/login-sites/server.ts';
 import type { LoginSites } from '../support/login-sites/server.ts';
@@ -6,11 +7,13 @@ import { buildStranger } from '../support/login-sites/strangers.ts';
 import { byPassword, replay, startTestLogin } from './harness.ts';
 import type { TestLogin } from './harness.ts';
 
+const SHAPES = [...PAGE_SHAPES, ...MORE_PAGE_SHAPES];
+
 let sites: LoginSites;
 let login: TestLogin;
 
 beforeAll(async () => {
-  sites = await startLoginSites(PAGE_SHAPES.map(buildStranger));
+  sites = await startLoginSites(SHAPES.map(buildStranger));
   login = await startTestLogin();
 });
 afterAll(async () => {
@@ -30,14 +33,14 @@ async function signIn(name: string, password: string) {
 }
 
 describe('a login of an unusual shape', () => {
-  test.each(PAGE_SHAPES.map(({ name }) => name))('%s: the right password is in, after one attempt', async (name) => {
+  test.each(SHAPES.map(({ name }) => name))('%s: the right password is in, after one attempt', async (name) => {
     const { outcome, tries, details, body } = await signIn(name, PASSWORD);
     expect({ outcome, tries, details }).toEqual({ outcome: 200, tries: 1, details: undefined });
     const account = await replay(sites.protectedUrl(name), body as { cookies: { name: string; value: string }[] });
     expect(await account.text()).toContain('Protected');
   });
 
-  test.each(PAGE_SHAPES)('$name: the wrong password is told', async ({ name, told = 'invalid_credentials' }) => {
+  test.each(SHAPES)('$name: the wrong password is told', async ({ name, told = 'invalid_credentials' }) => {
     const { outcome, tries } = await signIn(name, 'not the password');
     expect({ outcome, tries }).toEqual({ outcome: told, tries: 1 });
   });

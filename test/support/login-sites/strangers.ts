@@ -5,6 +5,8 @@ import type { Accounts, Reply, SiteKind, Visit } from './server.ts';
 /** A site that shows its form at `/login`, and answers it as told. */
 export type Stranger = {
   name: string;
+  /** the page to begin on; default `/login` */
+  entry?: string;
   /** what the page of the form holds beside it */
   beside?: string;
   right: (visit: Visit, accounts: Accounts, user: string) => Reply | Promise<Reply>;
@@ -13,6 +15,8 @@ export type Stranger = {
   told?: string;
   /** further pages; `user`: whose session the visit carries */
   pages?: Record<string, (visit: Visit, accounts: Accounts, user: string | undefined) => Reply>;
+  /** answers to forms other than the login's */
+  posts?: Stranger['pages'];
   /** a cookie that every page sets where the visit has none */
   greets?: boolean;
 };
@@ -26,11 +30,12 @@ export const form = (
 
 const GREETING = /(?:^|; )hello=/;
 
-export function buildStranger({ name, beside = '', right, wrong, pages = {}, greets = false }: Stranger): SiteKind {
+export function buildStranger(stranger: Stranger): SiteKind {
+  const { name, entry, beside = '', right, wrong, pages = {}, posts = {}, greets = false } = stranger;
   const serve = async (visit: Visit, accounts: Accounts): Promise<Reply> => {
     const user = accounts.who(visit);
-    const own = pages[visit.path];
-    if (visit.method === 'GET' && own !== undefined) return own(visit, accounts, user);
+    const own = (visit.method === 'GET' ? pages : posts)[visit.path];
+    if (own !== undefined) return own(visit, accounts, user);
     if (visit.path === '/login' && visit.method === 'POST') {
       const given = visit.form.get('username') ?? visit.json['username'] ?? '';
       const isRight = accounts.check(given, visit.form.get('password') ?? visit.json['password'] ?? '');
@@ -45,6 +50,7 @@ export function buildStranger({ name, beside = '', right, wrong, pages = {}, gre
   };
   return {
     name,
+    ...(entry !== undefined && { entry }),
     async serve(visit, accounts) {
       const reply = await serve(visit, accounts);
       if (!greets || GREETING.test(visit.headers.cookie ?? '')) return reply;

@@ -1,0 +1,51 @@
+import type { Words } from './fields.ts';
+
+/** Words with which sites greet whoever is signed in. */
+export const GREETING: Words = {
+  en: 'hello|hi|welcome|welcome back|good morning|good evening|signed in as|logged in as|logged in',
+  de: 'hallo|willkommen|guten tag|guten morgen|angemeldet als|eingeloggt als',
+  fr: 'bonjour|bonsoir|bienvenue|connecte en tant que',
+  es: 'hola|bienvenido|bienvenida|buenos dias|conectado como',
+  pt: 'ola|bem vindo|bem vinda|bom dia',
+  it: 'ciao|benvenuto|benvenuta|buongiorno|connesso come',
+  nl: 'hallo|welkom|goedemorgen|ingelogd als',
+  sv: 'hej|valkommen|inloggad som',
+  da: 'hej|velkommen|logget ind som',
+  no: 'hei|velkommen|innlogget som',
+  fi: 'hei|tervetuloa|kirjautuneena',
+  pl: 'witaj|witamy|czesc|zalogowany jako',
+  cs: 'vitejte|dobry den|prihlasen jako',
+  sk: 'vitajte|dobry den|prihlaseny ako',
+  hu: 'szia|udvozoljuk|udvozlunk',
+  ro: 'salut|bun venit|buna ziua',
+  bg: 'здравейте|добре дошли',
+  sr: 'zdravo|dobro dosli|добро дошли',
+  el: 'γεια σου|καλως ηρθες|καλως ορισατε',
+  ru: 'здравствуйте|привет|добро пожаловать|вы вошли как',
+  uk: 'вітаємо|привіт|ласкаво просимо',
+  tr: 'merhaba|hos geldin|hos geldiniz',
+  ar: 'مرحبا|أهلا',
+  fa: 'سلام|خوش آمدید',
+  he: 'שלום|ברוך הבא|ברוכה הבאה',
+  vi: 'xin chao|chao mung',
+  id: 'halo|selamat datang',
+  zh: '你好|您好|欢迎|歡迎',
+  ja: 'こんにちは|ようこそ|さん',
+  ko: '안녕하세요|환영합니다',
+};
+
+/** Words of controls that offer help, or another attempt. */
+export const HELP: Words = {
+  en: 'help|support|contact|contact us|try again|retry|unlock|verify|confirm|activate|finish|complete|resend',
+  de: 'hilfe|support|kontakt|erneut versuchen|nochmal|entsperren|bestatigen|verifizieren|aktivieren',
+  fr: 'aide|assistance|contact|reessayer|debloquer|verifier|confirmer|activer',
+  es: 'ayuda|soporte|contacto|reintentar|intentar de nuevo|desbloquear|verificar|confirmar|activar',
+  pt: 'ajuda|suporte|contato|contacto|tentar novamente|desbloquear|verificar|confirmar|ativar',
+  it: 'aiuto|assistenza|contatti|riprova|sblocca|verifica|conferma|attiva',
+  nl: 'hulp|contact|opnieuw proberen|ontgrendelen|verifieren|bevestigen|activeren',
+  pl: 'pomoc|kontakt|sprobuj ponownie|odblokuj|zweryfikuj|potwierdz|aktywuj',
+  ru: 'помощь|поддержка|контакты|повторить|разблокировать|подтвердить',
+  zh: '帮助|幫助|联系|重试|解锁|验证|确认',
+  ja: 'ヘルプ|お問い合わせ|再試行|もう一度|確認',
+  ko: '도움말|문의|다시 시도|확인',
+};
