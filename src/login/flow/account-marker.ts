@@ -11,7 +11,6 @@ import { hasLoginForm } from './evidence.ts';
 const greets = buildMatcher(GREETING);
 const helps = buildMatcher(HELP);
 
-const MIN_NAME = 3;
 const MAX_CAPTION = 30;
 /** In pixels: controls at this distance from the top, and from one another, are in one bar. */
 const TOP = 200;
@@ -33,14 +32,6 @@ export function listOffers(observation: Observation): ElementDescription[] {
   const ids = new Set(findLoginLinks(observation).flatMap(({ id, kind }) => (kind === 'sign-in' ? [id] : [])));
   return listElements(observation).filter(({ id }) => ids.has(id));
 }
-
-/** The names by which a site may greet the account: the user name, and the local part of an address. */
-function listNames(username: string | undefined): string[] {
-  const [local = ''] = (username ?? '').split('@');
-  return [normalizeText(username ?? ''), normalizeText(local)].filter((name) => name.length >= MIN_NAME);
-}
-
-const holds = (text: string, name: string) => ` ${text} `.includes(` ${name} `);
 
 /** A name or a picture in the bar from which the offer to sign in has gone. Words that mean something else are none. */
 function isInPlaceOf(offers: readonly ElementDescription[], element: ElementDescription): boolean {
@@ -69,18 +60,17 @@ function hasNewControl(member: Observation, stranger: Observation): boolean {
   return controls.some((element) => isSeen(element) && isNew(element.id) && isInPlaceOf(offers, element));
 }
 
-function greetsMember(member: Observation, stranger: Observation, username: string | undefined): boolean {
+function greetsMember(member: Observation, stranger: Observation): boolean {
   const [own, theirs] = [readText(member), readText(stranger)];
-  if (listNames(username).some((name) => holds(own, name) && !holds(theirs, name))) return true;
   return greets(own) && !greets(theirs) && !says.guest(own);
 }
 
 /**
  * Whether a page that everybody may see treats its visitor as a member: it offers strangers to sign in, does not offer
- * it to the member, and shows the member a name, a greeting or the menu of an account instead. Pure.
+ * it to the member, and shows the member a greeting or the menu of an account instead. Pure.
  */
-export function isMemberView(member: Observation, stranger: Observation, username: string | undefined): boolean {
+export function isMemberView(member: Observation, stranger: Observation): boolean {
   if (listOffers(stranger).length === 0 || listOffers(member).length > 0 || showsForm(member)) return false;
   if (readOutcome(member).failures.some(({ aside }) => !aside)) return false;
-  return hasNewControl(member, stranger) || greetsMember(member, stranger, username);
+  return hasNewControl(member, stranger) || greetsMember(member, stranger);
 }

@@ -62,8 +62,8 @@ async function lookAsStranger(stranger: BrowserContext, target: Target): Promise
   });
 }
 
-async function isMember(context: BrowserContext, target: Target & { asked: Asked; username: string | undefined }) {
-  const { asked, username } = target;
+async function isMember(context: BrowserContext, target: Target & { asked: Asked }) {
+  const { asked } = target;
   const forMs = 2 * asked.ms + MEMBER_MORE_MS;
   if (asked.hasForm) {
     const look = async (observation: Observation) => showsForm(observation) || undefined;
@@ -73,7 +73,7 @@ async function isMember(context: BrowserContext, target: Target & { asked: Asked
   const found = await lookAt(context, target, {
     forMs: Math.max(forMs, STRANGER_MS),
     async look(observation, ms) {
-      since = isMemberView(observation, asked.observation, username) ? (since ?? ms) : undefined;
+      since = isMemberView(observation, asked.observation) ? (since ?? ms) : undefined;
       return since !== undefined && ms - since >= STAYS_MS ? true : undefined;
     },
   });
@@ -93,14 +93,14 @@ export type ComparePorts = {
  */
 export async function asksStrangersOnly(
   { context, openStranger, signal }: ComparePorts,
-  { site, url, username }: { site: Site; url: string; username: string | undefined },
+  { site, url }: { site: Site; url: string },
 ): Promise<boolean> {
   if (openStranger === undefined || !site.allows(url)) return false;
   const stranger = await openStranger();
   try {
     await installDetection(stranger);
     const asked = await lookAsStranger(stranger, { url, site, signal });
-    return asked !== undefined && (await isMember(context, { url, site, signal, asked, username }));
+    return asked !== undefined && (await isMember(context, { url, site, signal, asked }));
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     // A page that fails to load a second time proves nothing.

@@ -31,7 +31,6 @@ type Attempted = {
   site: Site;
   /** the page on which the credentials were typed */
   loginUrl: string | undefined;
-  username: string | undefined;
 };
 
 type ProofPorts = Pick<FlowPorts, 'context' | 'egress' | 'traffic' | 'openStranger' | 'signal'>;
@@ -61,12 +60,12 @@ async function isShownToAll({ egress }: ProofPorts, observed: ObservedPage): Pro
 async function compareSession(
   ports: ProofPorts,
   observed: ObservedPage,
-  { state, loginUrl, site, username }: Attempted,
+  { state, loginUrl, site }: Attempted,
 ): Promise<SessionState> {
   const isStep = looksLikeStep(observed.observation, observed.signals);
   if (await findMemberDifference(ports, observed, { loginUrl, calls: ports.traffic.read, isStep })) return 'signedIn';
   // Opens two more pages only after all cheaper checks, and after the page had time to show an account.
   const isLast = state.unproven !== undefined && !isStep;
-  if (isLast && (await asksStrangersOnly(ports, { site, url: observed.url, username }))) return 'signedIn';
+  if (isLast && (await asksStrangersOnly(ports, { site, url: observed.url }))) return 'signedIn';
   return offersSignIn(observed) ? 'signedOut' : 'unknown';
 }
