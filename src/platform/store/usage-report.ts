@@ -191,7 +191,7 @@ export async function reportUsage(
     const key = time?.key ?? `nullif(${expression}, '')`;
     return `${grouped.includes(column) ? key : `NULL::${time?.type ?? 'text'}`} AS "${field}"`;
   });
-  const places = columns.flatMap((_, index) => (query.columns.includes(USAGE_COLUMNS[index]!) ? [index + 1] : []));
+  const places = grouped.map((column) => USAGE_COLUMNS.indexOf(column) + 1);
   const all = [...params];
   if (query.metadata !== null) all.push(query.metadata);
   const metadata = query.metadata === null ? 'NULL::text' : `u.metadata->>$${all.length}`;
